@@ -1,0 +1,103 @@
+//! The map holds: no crate depends on one that it must not, and pure crates do no I/O.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// What each crate may use of ours. A crate that is missing here is a decision that is missing.
+const EDGES: &[(&str, &[&str])] = &[
+    ("text", &[]),
+    ("detect", &["text"]),
+    ("train", &["detect"]),
+    ("cli", &["detect", "train"]),
+];
+
+const PURE: &[&str] = &["text", "detect", "train"];
+
+/// What a pure crate may not touch.
+const IMPURE: &[&str] = &["std::fs", "std::net", "std::process", "std::env", "std::io", "SystemTime", "Instant::now", "tokio", "reqwest", "hyper", "sqlx"];
+
+fn crates() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+/// Each crate's folder with the folders of ours that it depends on.
+fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
+    let mut found = BTreeMap::new();
+    for entry in std::fs::read_dir(crates()).unwrap() {
+        let folder = entry.unwrap().path();
+        let Ok(manifest) = std::fs::read_to_string(folder.join("Cargo.toml")) else {
+            continue;
+        };
+        let manifest: toml::Table = manifest.parse().unwrap();
+        let names = ["dependencies", "build-dependencies"].into_iter().filter_map(|table| manifest.get(table)?.as_table()).flat_map(toml::Table::keys);
+        let ours = names.filter_map(|name| name.strip_prefix("blastshield-")).map(str::to_owned).collect();
+        found.insert(folder.file_name().unwrap().to_string_lossy().into_owned(), ours);
+    }
+    found
+}
+
+#[test]
+fn no_forbidden_edge() {
+    let allowed: BTreeMap<&str, &[&str]> = EDGES.iter().copied().collect();
+    for (name, uses) in dependencies() {
+        let Some(may) = allowed.get(name.as_str()) else {
+            panic!("crates/{name} is not on the map: say in this test what it may use");
+        };
+        for used in uses {
+            assert!(may.contains(&used.as_str()), "crates/{name} must not depend on crates/{used}");
+        }
+    }
+}
+
+#[test]
+fn nothing_depends_on_the_command_line() {
+    for (name, uses) in dependencies() {
+        assert!(!uses.contains("cli") && !uses.contains(""), "crates/{name} depends on the command line");
+    }
+}
+
+#[test]
+fn edges_point_downward() {
+    let order: Vec<&str> = EDGES.iter().map(|(name, _)| *name).collect();
+    for (place, (name, uses)) in EDGES.iter().enumerate() {
+        for used in *uses {
+            let below = order.iter().position(|other| other == used).unwrap();
+            assert!(below < place, "{name} -> {used} points upward");
+        }
+    }
+}
+
+#[test]
+fn pure_crates_do_no_io() {
+    for name in PURE {
+        for file in sources(&crates().join(name).join("src")) {
+            let text = std::fs::read_to_string(&file).unwrap();
+            // Tests may read files; they stand last.
+            let code = text.split("#[cfg(test)]\nmod tests").next().unwrap();
+            for word in IMPURE {
+                assert!(!code.contains(word), "{} uses {word}", file.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn unsafe_code_is_forbidden() {
+    for name in dependencies().keys() {
+        let manifest = std::fs::read_to_string(crates().join(name).join("Cargo.toml")).unwrap();
+        assert!(manifest.contains("[lints]\nworkspace = true"), "crates/{name} does not use the shared lints");
+    }
+}
+
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(sources(&path));
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            files.push(path);
+        }
+    }
+    files
+}

@@ -1,0 +1,44 @@
+//! The seam for classifiers beside the rules.
+
+use crate::evidence::Evidence;
+use crate::model::Model;
+use std::ops::Range;
+
+/// One view of a text, ready to be judged.
+#[derive(Debug)]
+pub struct Passage<'t> {
+    /// The folded text.
+    pub text: &'t str,
+    pub(crate) evidence: &'t Evidence,
+}
+
+/// How suspicious a classifier finds a passage.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Suspicion {
+    /// On the scale of [`crate::Assessment::score`].
+    pub points: f32,
+    /// The bytes of the passage that it concerns.
+    pub bytes: Range<usize>,
+}
+
+/// Anything that can judge a passage: the embedded model, or a larger one beside it.
+pub trait Classifier: Send + Sync {
+    /// What reports call it.
+    fn name(&self) -> &'static str;
+    /// Judges one passage. Must not panic on any text.
+    fn judge(&self, passage: &Passage<'_>) -> Suspicion;
+}
+
+impl Classifier for Model {
+    fn name(&self) -> &'static str {
+        "model.ngrams"
+    }
+
+    fn judge(&self, passage: &Passage<'_>) -> Suspicion {
+        let opinion = self.opinion(passage.text, passage.evidence);
+        Suspicion {
+            points: opinion.points,
+            bytes: opinion.bytes,
+        }
+    }
+}

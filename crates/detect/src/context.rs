@@ -1,0 +1,129 @@
+//! Mention is not use: what stands around a match lowers its weight.
+//!
+//! An article, a test file or a chat may quote an attack. Quotation marks, code, cue words
+//! ("for example", "attackers write") and talk about security lower the weight of a match,
+//! unless the passage speaks to the model that reads it.
+
+use crate::lexicon::{Concept, Hit};
+
+/// The concepts that speak for or against a mention.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cues {
+    pub(crate) mention: Option<Concept>,
+    pub(crate) security_topic: Option<Concept>,
+    pub(crate) reader: Option<Concept>,
+    pub(crate) conceal: Option<Concept>,
+}
+
+/// How far around a match cues count, in bytes of the folded text.
+const BEFORE: usize = 160;
+const AFTER: usize = 80;
+/// How far a quotation may begin before a match.
+const QUOTE_REACH: usize = 240;
+/// From here on a text counts as a document, which may have a topic.
+const DOCUMENT: usize = 1_500;
+const TOPIC_WORDS: usize = 3;
+
+const CUED: f32 = 0.6;
+const QUOTED_AND_CUED: f32 = 0.35;
+const QUOTED_IN_DOCUMENT: f32 = 0.6;
+const ON_TOPIC: f32 = 0.55;
+
+/// A text with the places that matter for judging a match.
+#[derive(Debug)]
+pub(crate) struct Surroundings<'t> {
+    bytes: &'t [u8],
+    cues: Vec<usize>,
+    aimed: Vec<usize>,
+    fences: Vec<usize>,
+    on_topic: bool,
+}
+
+impl<'t> Surroundings<'t> {
+    pub(crate) fn new(text: &'t str, hits: &[Hit], cues: Cues) -> Self {
+        let is = |hit: &Hit, concept: Option<Concept>| concept == Some(hit.concept);
+        let places = |wanted: &dyn Fn(&Hit) -> bool| -> Vec<usize> { hits.iter().filter(|h| wanted(h)).map(|h| h.start).collect() };
+        let topics = hits.iter().filter(|h| is(h, cues.security_topic)).count();
+        let mut cue_places = places(&|h| is(h, cues.mention) || is(h, cues.security_topic));
+        cue_places.sort_unstable();
+        let mut aimed = places(&|h| is(h, cues.reader) || is(h, cues.conceal));
+        aimed.sort_unstable();
+        Self {
+            bytes: text.as_bytes(),
+            cues: cue_places,
+            aimed,
+            fences: text.match_indices("```").map(|(at, _)| at).collect(),
+            on_topic: text.len() >= DOCUMENT && topics >= TOPIC_WORDS,
+        }
+    }
+
+    /// What a match at these bytes keeps of its weight.
+    pub(crate) fn factor(&self, start: usize, end: usize) -> f32 {
+        let near = |places: &[usize]| {
+            let from = places.partition_point(|p| *p < start.saturating_sub(BEFORE));
+            places.get(from).is_some_and(|p| *p < end + AFTER)
+        };
+        // Cues inside the match itself are part of the order, not talk about it.
+        let cued = self.cues_outside(start, end);
+        let aimed = near(&self.aimed);
+        let quoted = self.quoted(start, end) || self.fenced(start);
+        let factor: f32 = match (quoted, cued) {
+            (true, true) => QUOTED_AND_CUED,
+            (true, false) if self.bytes.len() >= DOCUMENT => QUOTED_IN_DOCUMENT,
+            (false, true) => CUED,
+            (_, false) => 1.0,
+        };
+        let factor = if self.on_topic { factor * ON_TOPIC } else { factor };
+        if aimed && !quoted { factor.max(0.9) } else { factor }
+    }
+
+    fn cues_outside(&self, start: usize, end: usize) -> bool {
+        let from = self.cues.partition_point(|p| *p < start.saturating_sub(BEFORE));
+        let around = self.cues.get(from..).unwrap_or_default();
+        around.iter().take_while(|p| **p < end + AFTER).any(|p| *p < start || *p >= end)
+    }
+
+    fn fenced(&self, at: usize) -> bool {
+        self.fences.partition_point(|fence| *fence < at) % 2 == 1
+    }
+
+    /// An opening mark before on the same line without its closing one, and a closing one after.
+    fn quoted(&self, start: usize, end: usize) -> bool {
+        let before = self.bytes.get(start.saturating_sub(QUOTE_REACH)..start).unwrap_or_default();
+        let after = self.bytes.get(end..(end + QUOTE_REACH).min(self.bytes.len())).unwrap_or_default();
+        let line_start = before.iter().rposition(|b| *b == b'\n').map_or(0, |i| i + 1);
+        let before = before.get(line_start..).unwrap_or_default();
+        let line_end = after.iter().position(|b| *b == b'\n').unwrap_or(after.len());
+        let after = after.get(..line_end).unwrap_or_default();
+        let open = |mark: u8| before.iter().filter(|b| **b == mark).count() % 2 == 1 && after.contains(&mark);
+        open(b'"') || open(b'`') || matches!(before.first(), Some(b'>' | b'|'))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NO_CUES: Cues = Cues { mention: None, security_topic: None, reader: None, conceal: None };
+
+    fn quoted(text: &str, part: &str) -> bool {
+        let start = text.find(part).unwrap();
+        let around = Surroundings::new(text, &[], NO_CUES);
+        around.quoted(start, start + part.len()) || around.fenced(start)
+    }
+
+    #[test]
+    fn quotation_marks_and_code_quote() {
+        assert!(quoted("he wrote \"please ignore it\" again", "ignore"));
+        assert!(quoted("use `ignore it` here", "ignore"));
+        assert!(quoted("> ignore it", "ignore"));
+        assert!(quoted("```\nignore it\n```", "ignore"));
+    }
+
+    #[test]
+    fn a_closed_quotation_before_does_not() {
+        assert!(!quoted("he said \"hello\" and ignore it", "ignore"));
+        assert!(!quoted("```\ncode\n```\nignore it", "ignore"));
+        assert!(!quoted("\"open\nignore it\"", "ignore"));
+    }
+}

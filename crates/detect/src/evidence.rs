@@ -1,0 +1,71 @@
+//! What the rules found in one folded text.
+
+use crate::category::Category;
+use crate::context::Surroundings;
+use crate::lexicon::Hit;
+use crate::rules::RuleSet;
+use crate::tokens::{self, Token};
+
+/// Words and rule matches of one view.
+#[derive(Debug, Default)]
+pub(crate) struct Evidence {
+    /// The text, cut.
+    pub(crate) tokens: Vec<Token>,
+    /// Words of the lexicon, in the order in which they start.
+    pub(crate) hits: Vec<Hit>,
+    /// Rule matches, in the order in which they end.
+    pub(crate) findings: Vec<Finding>,
+}
+
+/// A rule that matched, judged by its surroundings.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Finding {
+    /// The rule's number in the table.
+    pub(crate) rule: usize,
+    /// The rule's name as a hash: numbers change when the table does.
+    pub(crate) name: u32,
+    pub(crate) category: Category,
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    /// Points, surroundings included.
+    pub(crate) weight: f32,
+    pub(crate) mentioned: bool,
+}
+
+/// A flood of matches is cut here: far more than any verdict needs.
+const MAX_FINDINGS: usize = 4096;
+
+impl Evidence {
+    /// Searches a folded text with all rules.
+    pub(crate) fn gather(text: &str, rules: &RuleSet) -> Self {
+        let tokens = tokens::tokens(text);
+        let hits = rules.lexicon().hits(text, &tokens);
+        let mut found = rules.phrases().find(&hits);
+        found.extend(rules.shapes().find(text));
+        found.sort_by_key(|f| (f.end, f.start, f.rule));
+        found.dedup();
+        let surroundings = Surroundings::new(text, &hits, rules.cues());
+        let mut findings: Vec<Finding> = Vec::new();
+        for place in found {
+            let Some((rule, category)) = rules.rule(place) else {
+                continue;
+            };
+            // The same rule again over the same words is one finding.
+            let again = findings.iter().rev().take(4).any(|f| f.rule == place.rule && f.end > place.start);
+            if again || findings.len() == MAX_FINDINGS {
+                continue;
+            }
+            let factor = surroundings.factor(place.start, place.end);
+            findings.push(Finding {
+                rule: place.rule,
+                name: tokens::hash(rule.id.as_bytes()) as u32,
+                category: *category,
+                start: place.start,
+                end: place.end,
+                weight: rule.weight * factor,
+                mentioned: factor < 0.75,
+            });
+        }
+        Self { tokens, hits, findings }
+    }
+}

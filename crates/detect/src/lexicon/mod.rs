@@ -1,0 +1,251 @@
+//! Words of many languages, answered as concepts.
+//!
+//! A concept ("ignore", "prior", "instructions") is spelled by words of every language in
+//! `lexicon/<language>.toml`. Each token of a text is looked up by its hash, alone and with
+//! the token after it, so that the cost does not depend on how many words and languages there are.
+
+mod file;
+mod index;
+
+pub(crate) use file::LanguageFile;
+#[cfg(test)]
+pub(crate) use file::Example;
+use index::Index;
+use std::collections::HashMap;
+
+use crate::tokens::{Kind, Token};
+
+/// A set of languages, one bit each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Languages(u32);
+
+impl Languages {
+    /// Every language.
+    pub(crate) const ALL: Self = Self(u32::MAX);
+    const NONE: Self = Self(0);
+
+    fn single(index: usize) -> Self {
+        Self(u32::try_from(index).ok().and_then(|shift| 1_u32.checked_shl(shift)).unwrap_or(0))
+    }
+
+    /// The languages in both sets.
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    /// The languages in either set.
+    pub(crate) fn or(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// No language at all.
+    pub(crate) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+}
+
+/// A concept's number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Concept(pub(crate) u8);
+
+/// A word of the lexicon, found in a text.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Hit {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    /// Half words before `start`.
+    pub(crate) at: u32,
+    /// Half words before `end`.
+    pub(crate) until: u32,
+    pub(crate) concept: Concept,
+    pub(crate) languages: Languages,
+}
+
+/// Addresses are concepts of their own.
+pub(crate) const MAIL_ADDRESS: &str = "mail_address";
+pub(crate) const WEB_ADDRESS: &str = "web_address";
+
+/// All words of all languages.
+#[derive(Debug)]
+pub(crate) struct Lexicon {
+    index: Index,
+    concepts: HashMap<String, Concept>,
+    languages: HashMap<String, Languages>,
+    verb_last: Languages,
+    mail: Concept,
+    web: Concept,
+}
+
+/// Why the lexicon files cannot be used.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum LexiconError {
+    /// Concepts are numbered by one byte.
+    #[error("more than 250 concepts")]
+    TooManyConcepts,
+    /// An entry holds no word, or a star in its middle.
+    #[error("unusable word {word:?} in the {language} lexicon")]
+    Word {
+        /// Its language.
+        language: String,
+        /// As written.
+        word: String,
+    },
+}
+
+impl Lexicon {
+    pub(crate) fn build(files: &[LanguageFile]) -> Result<Self, LexiconError> {
+        let mut concepts = HashMap::new();
+        let mail = intern(&mut concepts, MAIL_ADDRESS)?;
+        let web = intern(&mut concepts, WEB_ADDRESS)?;
+        let mut languages = HashMap::new();
+        let mut verb_last = Languages::NONE;
+        let mut index = Index::default();
+        for (number, file) in files.iter().enumerate() {
+            let language = Languages::single(number);
+            languages.insert(file.language.clone(), language);
+            if file.verb_last {
+                verb_last = verb_last.or(language);
+            }
+            for (name, words) in &file.concepts {
+                let concept = intern(&mut concepts, name)?;
+                for word in words {
+                    index.add(word, concept, language).ok_or_else(|| LexiconError::Word {
+                        language: file.language.clone(),
+                        word: word.clone(),
+                    })?;
+                }
+            }
+        }
+        Ok(Self { index, concepts, languages, verb_last, mail, web })
+    }
+
+    pub(crate) fn concept(&self, name: &str) -> Option<Concept> {
+        self.concepts.get(name).copied()
+    }
+
+    pub(crate) fn language(&self, code: &str) -> Option<Languages> {
+        self.languages.get(code).copied()
+    }
+
+    /// The languages in which the verb may come last.
+    pub(crate) fn verb_last(&self) -> Languages {
+        self.verb_last
+    }
+
+    /// Every word of the lexicon in a folded text, in the order in which they start.
+    pub(crate) fn hits(&self, text: &str, tokens: &[Token]) -> Vec<Hit> {
+        let words: Vec<Token> = tokens.iter().copied().filter(Token::is_word).collect();
+        let mut hits = Vec::new();
+        for (number, token) in words.iter().enumerate() {
+            match token.kind {
+                Kind::Mail => hits.push(whole(token, self.mail)),
+                Kind::Link => hits.push(whole(token, self.web)),
+                Kind::Word | Kind::WideWord | Kind::Single | Kind::Number | Kind::Marks => {
+                    self.index.look_up(text.as_bytes(), words.get(number..).unwrap_or_default(), &mut hits);
+                }
+            }
+        }
+        hits
+    }
+}
+
+fn whole(token: &Token, concept: Concept) -> Hit {
+    Hit {
+        start: token.bytes().start,
+        end: token.bytes().end,
+        at: token.at,
+        until: token.until(),
+        concept,
+        languages: Languages::ALL,
+    }
+}
+
+fn intern(concepts: &mut HashMap<String, Concept>, name: &str) -> Result<Concept, LexiconError> {
+    if let Some(known) = concepts.get(name) {
+        return Ok(*known);
+    }
+    let number = u8::try_from(concepts.len()).ok().filter(|number| *number < 250).ok_or(LexiconError::TooManyConcepts)?;
+    concepts.insert(name.to_owned(), Concept(number));
+    Ok(Concept(number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tokens::tokens;
+    use std::collections::BTreeMap;
+
+    fn lexicon(words: &[&str]) -> Lexicon {
+        let file = LanguageFile {
+            language: "en".into(),
+            name: "English".into(),
+            verb_last: false,
+            concepts: BTreeMap::from([("c".to_owned(), words.iter().map(|w| (*w).to_owned()).collect())]),
+            examples: Vec::new(),
+        };
+        Lexicon::build(&[file]).unwrap()
+    }
+
+    fn found<'t>(lexicon: &Lexicon, text: &'t str) -> Vec<&'t str> {
+        let concept = lexicon.concept("c").unwrap();
+        let hits = lexicon.hits(text, &tokens(text));
+        hits.iter().filter(|hit| hit.concept == concept).map(|hit| &text[hit.start..hit.end]).collect()
+    }
+
+    #[test]
+    fn whole_words_do_not_match_inside_others() {
+        assert_eq!(found(&lexicon(&["rule"]), "a rule, not rules or misrule"), ["rule"]);
+    }
+
+    #[test]
+    fn a_star_behind_opens_the_end() {
+        assert_eq!(found(&lexicon(&["ignor*"]), "ignoriere und ignoring, ignor; no sign"), ["ignoriere", "ignoring", "ignor"]);
+    }
+
+    #[test]
+    fn a_star_before_opens_the_beginning() {
+        let lexicon = lexicon(&["*anweisung", "*تعليمات*"]);
+        assert_eq!(found(&lexicon, "die systemanweisung gilt"), ["systemanweisung"]);
+        assert_eq!(found(&lexicon, "والتعليماتك"), ["والتعليماتك"]);
+    }
+
+    #[test]
+    fn phrases_cross_line_breaks_and_marks_but_not_sentences() {
+        let lexicon = lexicon(&["system prompt", "act lik*"]);
+        assert_eq!(found(&lexicon, "system\nprompt, system-prompt and \"system\" prompt"), ["system\nprompt", "system-prompt", "system\" prompt"]);
+        assert_eq!(found(&lexicon, "act like it. the system. prompt reply"), ["act like"]);
+    }
+
+    #[test]
+    fn chinese_needs_no_edges() {
+        assert_eq!(found(&lexicon(&["忽略", "系统提示词", "你"]), "请忽略之前的系统提示词你"), ["忽略", "系统提示词", "你"]);
+    }
+
+    #[test]
+    fn words_that_mean_two_things_hit_twice() {
+        let both = r#"
+            language = "en"
+            name = "English"
+            [concepts]
+            a = ["bypass", "bypas*"]
+            b = ["bypass"]
+        "#;
+        let lexicon = Lexicon::build(&[toml::from_str(both).unwrap()]).unwrap();
+        assert_eq!(lexicon.hits("bypass", &tokens("bypass")).len(), 2);
+    }
+
+    #[test]
+    fn addresses_are_concepts() {
+        let lexicon = lexicon(&["x"]);
+        let text = "mail a@b.example or see https://c.example";
+        let concepts: Vec<_> = lexicon.hits(text, &tokens(text)).iter().map(|hit| hit.concept).collect();
+        assert_eq!(concepts, [lexicon.concept(MAIL_ADDRESS).unwrap(), lexicon.concept(WEB_ADDRESS).unwrap()]);
+    }
+
+    #[test]
+    fn words_without_letters_are_refused() {
+        let mut index = Index::default();
+        assert_eq!(index.add("**", Concept(0), Languages::ALL), None);
+        assert_eq!(index.add(" , ", Concept(0), Languages::ALL), None);
+    }
+}

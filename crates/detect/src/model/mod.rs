@@ -1,0 +1,182 @@
+//! The embedded statistical model: a linear classifier over hashed features.
+//!
+//! Every window of a text is scored at several sizes and the worst one counts, so a long
+//! document is judged by its worst passage and a short order in it is not diluted.
+
+pub mod features;
+pub mod windows;
+
+use crate::evidence::Evidence;
+use features::Sink;
+use std::ops::Range;
+use windows::{Block, worst};
+
+/// Weights and calibration.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Model {
+    /// One signed byte per bucket; a power of two of them.
+    weights: Vec<i8>,
+    /// What one step of a weight is worth.
+    step: f32,
+    bias: f32,
+    /// The logit that stands at the strict block line, and points per logit around it.
+    calibration: Calibration,
+}
+
+/// How a logit becomes points.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Calibration {
+    /// The logit worth ten points.
+    pub block_at: f32,
+    /// Points for each further logit.
+    pub slope: f32,
+}
+
+impl Calibration {
+    /// The points of a logit, from nothing to the top of the scale.
+    #[must_use]
+    pub fn points(self, logit: f32) -> f32 {
+        ((logit - self.block_at) * self.slope + 10.0).clamp(0.0, 20.0)
+    }
+}
+
+/// A model file is not what it should be.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("the model file is damaged or of another version")]
+pub struct ModelError;
+
+const MAGIC: &[u8; 8] = b"BSMODEL1";
+const HEADER: usize = MAGIC.len() + 4 * 5;
+
+/// What the model thinks of a text: the worst window.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Opinion {
+    /// The logit of the worst window.
+    pub logit: f32,
+    /// Its points.
+    pub points: f32,
+    /// Its bytes in the folded text.
+    pub bytes: Range<usize>,
+}
+
+impl Model {
+    /// Quantises trained weights. The number of weights must be a power of two.
+    pub fn from_weights(weights: &[f32], bias: f32, calibration: Calibration) -> Result<Self, ModelError> {
+        if !weights.len().is_power_of_two() {
+            return Err(ModelError);
+        }
+        let most = weights.iter().fold(0.0_f32, |most, w| most.max(w.abs()));
+        let step = if most > 0.0 { most / 127.0 } else { 1.0 };
+        let weights = weights.iter().map(|w| (w / step).round().clamp(-127.0, 127.0) as i8).collect();
+        Ok(Self { weights, step, bias, calibration })
+    }
+
+    /// Reads a model file.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, ModelError> {
+        let (header, weights) = bytes.split_at_checked(HEADER).ok_or(ModelError)?;
+        let fields = header.strip_prefix(MAGIC).ok_or(ModelError)?;
+        let mut numbers = fields.chunks_exact(4).map(|chunk| chunk.try_into().map(u32::from_le_bytes));
+        let mut next = || numbers.next().and_then(Result::ok).ok_or(ModelError);
+        let length = usize::try_from(next()?).map_err(|_| ModelError)?;
+        let mut float = || next().map(f32::from_bits);
+        let (step, bias, block_at, slope) = (float()?, float()?, float()?, float()?);
+        let sound = [step, bias, block_at, slope].iter().all(|f| f.is_finite());
+        if !sound || length != weights.len() || !length.is_power_of_two() {
+            return Err(ModelError);
+        }
+        Ok(Self {
+            weights: weights.iter().map(|byte| byte.cast_signed()).collect(),
+            step,
+            bias,
+            calibration: Calibration { block_at, slope },
+        })
+    }
+
+    /// Writes a model file; the same model gives the same bytes.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = MAGIC.to_vec();
+        let length = u32::try_from(self.weights.len()).unwrap_or(0);
+        bytes.extend(length.to_le_bytes());
+        for float in [self.step, self.bias, self.calibration.block_at, self.calibration.slope] {
+            bytes.extend(float.to_le_bytes());
+        }
+        bytes.extend(self.weights.iter().map(|w| w.cast_unsigned()));
+        bytes
+    }
+
+    /// The same weights with another calibration.
+    #[must_use]
+    pub fn calibrated(self, calibration: Calibration) -> Self {
+        Self { calibration, ..self }
+    }
+
+    pub(crate) fn opinion(&self, text: &str, evidence: &Evidence) -> Opinion {
+        let mut sums = Sums { model: self, sum: 0, count: 0, blocks: Vec::new() };
+        features::extract(text, evidence, &mut sums);
+        let (score, bytes) = worst(&sums.blocks);
+        let logit = score * self.step + self.bias;
+        Opinion {
+            logit,
+            points: self.calibration.points(logit),
+            bytes,
+        }
+    }
+}
+
+/// Adds up the weights of each block.
+struct Sums<'m> {
+    model: &'m Model,
+    sum: i32,
+    count: u32,
+    blocks: Vec<Block>,
+}
+
+impl Sink for Sums<'_> {
+    #[inline]
+    fn feature(&mut self, hash: u32) {
+        let bucket = hash as usize & (self.model.weights.len() - 1);
+        self.sum += self.model.weights.get(bucket).map_or(0, |w| i32::from(*w));
+        self.count += 1;
+    }
+
+    fn block(&mut self, bytes: Range<usize>) {
+        self.blocks.push(Block { sum: self.sum as f32, count: self.count, bytes });
+        self.sum = 0;
+        self.count = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn model() -> Model {
+        let weights: Vec<f32> = (0..1024).map(|i| (i as f32 - 512.0) / 100.0).collect();
+        Model::from_weights(&weights, -0.5, Calibration { block_at: 1.0, slope: 2.0 }).unwrap()
+    }
+
+    #[test]
+    fn a_model_survives_its_file() {
+        assert_eq!(Model::from_bytes(&model().to_bytes()), Ok(model()));
+    }
+
+    #[test]
+    fn damaged_files_are_refused() {
+        let bytes = model().to_bytes();
+        assert_eq!(Model::from_bytes(&bytes[..bytes.len() - 1]), Err(ModelError));
+        assert_eq!(Model::from_bytes(b"BSMODEL0"), Err(ModelError));
+        assert_eq!(Model::from_bytes(&[]), Err(ModelError));
+        let mut broken = bytes;
+        broken[12..16].copy_from_slice(&f32::NAN.to_le_bytes());
+        assert_eq!(Model::from_bytes(&broken), Err(ModelError));
+    }
+
+    #[test]
+    fn points_are_bounded() {
+        let calibration = Calibration { block_at: 1.0, slope: 2.0 };
+        assert_eq!(calibration.points(1.0), 10.0);
+        assert_eq!(calibration.points(1e9), 20.0);
+        assert_eq!(calibration.points(-1e9), 0.0);
+    }
+}

@@ -1,0 +1,209 @@
+//! Logistic regression over windows: each row is judged by its worst window.
+//!
+//! Three things keep it from learning its sources instead of attacks: no source weighs more
+//! than a cap, a feature may speak for an attack only when several sources show it, and a
+//! share of the features is left out at random in each step.
+
+use crate::random::Random;
+use crate::samples::{Sample, Samples};
+use blastshield_detect::model::windows::{score, windows};
+use std::ops::Range;
+
+/// How to train.
+#[derive(Clone, Copy, Debug)]
+pub struct FitOptions {
+    /// Buckets for features, as a power of two.
+    pub bits: u32,
+    /// Passes over the rows.
+    pub epochs: usize,
+    /// Step size.
+    pub rate: f32,
+    /// Shrinks weights, per pass.
+    pub decay: f32,
+    /// Percent of features left out in a step.
+    pub dropout: usize,
+    /// Rows of attack that one source counts for at most.
+    pub attack_cap: f32,
+    /// Benign rows that one source counts for at most.
+    pub benign_cap: f32,
+    /// Sources that must show a feature before it may speak for an attack.
+    pub witnesses: u32,
+    /// Where the random sequence starts.
+    pub seed: u64,
+}
+
+impl Default for FitOptions {
+    fn default() -> Self {
+        Self {
+            bits: 20,
+            epochs: 8,
+            rate: 0.35,
+            decay: 0.02,
+            dropout: 25,
+            attack_cap: 1_500.0,
+            benign_cap: 2_500.0,
+            witnesses: 2,
+            seed: 7,
+        }
+    }
+}
+
+/// Trained weights and bias.
+#[derive(Clone, Debug)]
+pub struct Weights {
+    /// One weight a bucket.
+    pub weights: Vec<f32>,
+    /// The logit of nothing.
+    pub bias: f32,
+}
+
+/// Fits weights to the samples of the sources that `keep` lets through.
+#[must_use]
+pub fn fit(samples: &Samples, keep: impl Fn(&str) -> bool, options: &FitOptions) -> Weights {
+    let kept: Vec<bool> = samples.sources.iter().map(|source| keep(source)).collect();
+    let chosen: Vec<&Sample> = samples.samples.iter().filter(|s| kept.get(s.source).copied().unwrap_or(false)).collect();
+    let mut fitting = Fitting::new(&chosen, samples.sources.len(), options);
+    for epoch in 0..options.epochs {
+        fitting.pass(&chosen, epoch);
+    }
+    Weights { weights: fitting.weights, bias: fitting.bias }
+}
+
+struct Fitting<'o> {
+    options: &'o FitOptions,
+    weights: Vec<f32>,
+    /// Sums of squared gradients: the step shrinks where much was learned.
+    seen: Vec<f32>,
+    /// Whether a feature may speak for an attack.
+    may_accuse: Vec<bool>,
+    bias: f32,
+    bias_seen: f32,
+    /// What a row of each source counts, (benign, attack).
+    shares: Vec<(f32, f32)>,
+    random: Random,
+}
+
+impl<'o> Fitting<'o> {
+    fn new(chosen: &[&Sample], sources: usize, options: &'o FitOptions) -> Self {
+        let buckets = 1_usize << options.bits;
+        Self {
+            options,
+            weights: vec![0.0; buckets],
+            seen: vec![1e-3; buckets],
+            may_accuse: witnessed(chosen, buckets, options.witnesses),
+            bias: 0.0,
+            bias_seen: 1e-3,
+            shares: shares(chosen, sources, options),
+            random: Random::new(options.seed),
+        }
+    }
+
+    fn pass(&mut self, chosen: &[&Sample], epoch: usize) {
+        let mut order: Vec<usize> = (0..chosen.len()).collect();
+        self.random.shuffle(&mut order);
+        for number in order {
+            let Some(sample) = chosen.get(number) else {
+                continue;
+            };
+            let window = if epoch == 0 { self.any_window(sample) } else { self.worst_window(sample) };
+            self.learn(sample, window);
+            if !sample.attack && sample.blocks() > 4 {
+                let window = self.any_window(sample);
+                self.learn(sample, window);
+            }
+        }
+        let keep = 1.0 - self.options.decay;
+        self.weights.iter_mut().for_each(|w| *w *= keep);
+    }
+
+    fn any_window(&mut self, sample: &Sample) -> Range<usize> {
+        let all: Vec<Range<usize>> = windows(sample.blocks()).collect();
+        self.random.pick(&all).cloned().unwrap_or(0..0)
+    }
+
+    fn worst_window(&self, sample: &Sample) -> Range<usize> {
+        let sums: Vec<(f32, u32)> = (0..sample.blocks())
+            .map(|block| {
+                let features = sample.features(block..block + 1);
+                (features.iter().map(|f| self.weight(*f)).sum(), u32::try_from(features.len()).unwrap_or(u32::MAX))
+            })
+            .collect();
+        let mut worst = (f32::NEG_INFINITY, 0..0);
+        for window in windows(sample.blocks()) {
+            let inside = sums.get(window.clone()).unwrap_or_default();
+            let (sum, count) = inside.iter().fold((0.0, 0), |(s, c), (sum, count)| (s + sum, c + count));
+            let value = score(sum, count);
+            if value > worst.0 {
+                worst = (value, window);
+            }
+        }
+        worst.1
+    }
+
+    fn learn(&mut self, sample: &Sample, window: Range<usize>) {
+        let all = sample.features(window);
+        let features: Vec<u32> = all.iter().copied().filter(|_| !self.random.chance(self.options.dropout)).collect();
+        let count = u32::try_from(features.len()).unwrap_or(u32::MAX);
+        let sum: f32 = features.iter().map(|f| self.weight(*f)).sum();
+        let logit = score(sum, count) + self.bias;
+        let target = if sample.attack { 1.0 } else { 0.0 };
+        let (benign, attack) = self.shares.get(sample.source).copied().unwrap_or((1.0, 1.0));
+        let error = (1.0 / (1.0 + (-logit).exp()) - target) * if sample.attack { attack } else { benign };
+        let step = score(error, count);
+        for feature in &features {
+            self.nudge(*feature, step);
+        }
+        self.bias_seen += error * error;
+        self.bias -= self.options.rate * error / self.bias_seen.sqrt();
+    }
+
+    fn nudge(&mut self, feature: u32, gradient: f32) {
+        let bucket = self.bucket(feature);
+        let (Some(weight), Some(seen)) = (self.weights.get_mut(bucket), self.seen.get_mut(bucket)) else {
+            return;
+        };
+        *seen += gradient * gradient;
+        *weight -= self.options.rate * gradient / seen.sqrt();
+        if *weight > 0.0 && !self.may_accuse.get(bucket).copied().unwrap_or(false) {
+            *weight = 0.0;
+        }
+    }
+
+    fn bucket(&self, feature: u32) -> usize {
+        feature as usize & (self.weights.len() - 1)
+    }
+
+    fn weight(&self, feature: u32) -> f32 {
+        self.weights.get(self.bucket(feature)).copied().unwrap_or(0.0)
+    }
+}
+
+/// Which features at least so many sources show in attacks.
+fn witnessed(chosen: &[&Sample], buckets: usize, witnesses: u32) -> Vec<bool> {
+    let mut sources = vec![0_u64; buckets];
+    for sample in chosen.iter().filter(|s| s.attack) {
+        let bit = 1_u64 << (sample.source % 64);
+        for feature in sample.features(0..sample.blocks()) {
+            if let Some(mask) = sources.get_mut(*feature as usize & (buckets - 1)) {
+                *mask |= bit;
+            }
+        }
+    }
+    sources.iter().map(|mask| mask.count_ones() >= witnesses).collect()
+}
+
+/// What one row of each source counts, so that no source outweighs the others.
+fn shares(chosen: &[&Sample], sources: usize, options: &FitOptions) -> Vec<(f32, f32)> {
+    let mut counts = vec![(0.0_f32, 0.0_f32); sources];
+    for sample in chosen {
+        if let Some((benign, attack)) = counts.get_mut(sample.source) {
+            if sample.attack {
+                *attack += 1.0;
+            } else {
+                *benign += 1.0;
+            }
+        }
+    }
+    let share = |count: f32, cap: f32| if count > cap { cap / count } else { 1.0 };
+    counts.iter().map(|(benign, attack)| (share(*benign, options.benign_cap), share(*attack, options.attack_cap))).collect()
+}
