@@ -124,7 +124,12 @@ pub(crate) struct EvalOptions {
     #[arg(long, value_name = "SOURCE", value_delimiter = ',')]
     pub(crate) sources: Vec<String>,
     /// Benign sources that quote attacks: reported, but not counted in the false-positive rate
-    #[arg(long, value_name = "SOURCE", value_delimiter = ',', default_value = "promptfoo_docs,promptguide_docs")]
+    #[arg(
+        long,
+        value_name = "SOURCE",
+        value_delimiter = ',',
+        default_value = "promptfoo_docs,promptguide_docs"
+    )]
     pub(crate) apart: Vec<String>,
     /// Ordinary text for training with --leave-one-out: a folder of documents
     #[arg(long, value_name = "DIR")]
@@ -149,7 +154,11 @@ pub(crate) struct TrainOptions {
     #[arg(long, value_name = "DIR")]
     pub(crate) background: Vec<PathBuf>,
     /// Where to write the weights; the card is written beside them as .md
-    #[arg(long, value_name = "FILE", default_value = "crates/detect/model/ngrams.bin")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        default_value = "crates/detect/model/ngrams.bin"
+    )]
     pub(crate) out: PathBuf,
     /// The date that the card shows
     #[arg(long, value_name = "YYYY-MM-DD")]

@@ -25,7 +25,12 @@ fn main() -> ExitCode {
         Command::Train(options) => train::run(&options).map(|()| CLEAN),
         Command::Rules(options) => rules::run(&options).map(|()| CLEAN),
         Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut Cli::command(), "blastshield", &mut std::io::stdout());
+            clap_complete::generate(
+                shell,
+                &mut Cli::command(),
+                "blastshield",
+                &mut std::io::stdout(),
+            );
             Ok(CLEAN)
         }
     };

@@ -9,7 +9,13 @@ pub(crate) fn run(options: &RulesOptions) -> anyhow::Result<()> {
     if options.markdown {
         println!("| rule | category | weight | languages | means |\n|---|---|---|---|---|");
         for (rule, category) in detector.rules() {
-            println!("| `{}` | {category} | {} | {} | {} |", rule.id, rule.weight, languages(&rule.languages), rule.reason);
+            println!(
+                "| `{}` | {category} | {} | {} | {} |",
+                rule.id,
+                rule.weight,
+                languages(&rule.languages),
+                rule.reason
+            );
         }
         return Ok(());
     }
@@ -17,12 +23,22 @@ pub(crate) fn run(options: &RulesOptions) -> anyhow::Result<()> {
     table.load_style(presets::UTF8_BORDERS_ONLY);
     table.set_header(["rule", "category", "weight", "languages", "means"]);
     for (rule, category) in detector.rules() {
-        table.add_row([&*rule.id, category.name(), &rule.weight.to_string(), &languages(&rule.languages), &rule.reason]);
+        table.add_row([
+            &*rule.id,
+            category.name(),
+            &rule.weight.to_string(),
+            &languages(&rule.languages),
+            &rule.reason,
+        ]);
     }
     println!("{table}");
     Ok(())
 }
 
 fn languages(codes: &[String]) -> String {
-    if codes.is_empty() { "all".to_owned() } else { codes.join(", ") }
+    if codes.is_empty() {
+        "all".to_owned()
+    } else {
+        codes.join(", ")
+    }
 }

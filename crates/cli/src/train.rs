@@ -11,22 +11,41 @@ use std::fmt::Write;
 
 pub(crate) fn run(options: &TrainOptions) -> anyhow::Result<()> {
     let rows = data::read_folder(&options.folder)?;
-    ensure!(rows.iter().any(Row::is_attack), "no attacks in {}", options.folder.display());
+    ensure!(
+        rows.iter().any(Row::is_attack),
+        "no attacks in {}",
+        options.folder.display()
+    );
     let background = data::read_background(&options.background)?;
     let crossed = cross_fit(&rows, &background, &[])?;
     let fit_options = FitOptions::default();
     let weights = fit(&crossed.samples, |_| true, &fit_options);
-    let model = Model::from_weights(&weights.weights, weights.bias, crossed.calibration)?;
+    let model = Model::from_weights(&weights.weights, weights.biases, crossed.calibration)?;
     let bytes = model.to_bytes();
-    std::fs::write(&options.out, &bytes).with_context(|| format!("cannot write {}", options.out.display()))?;
-    let card = card(options, &rows, &background, &bytes, &fit_options, crossed.calibration.block_at);
+    std::fs::write(&options.out, &bytes)
+        .with_context(|| format!("cannot write {}", options.out.display()))?;
+    let card = card(
+        options,
+        &rows,
+        &background,
+        &bytes,
+        &fit_options,
+        crossed.calibration.block_at,
+    );
     let beside = options.out.with_extension("md");
     std::fs::write(&beside, card).with_context(|| format!("cannot write {}", beside.display()))?;
     println!("{}: {} bytes", options.out.display(), bytes.len());
     Ok(())
 }
 
-fn card(options: &TrainOptions, rows: &[Row], background: &[Row], bytes: &[u8], fit: &FitOptions, block_at: f32) -> String {
+fn card(
+    options: &TrainOptions,
+    rows: &[Row],
+    background: &[Row],
+    bytes: &[u8],
+    fit: &FitOptions,
+    block_at: f32,
+) -> String {
     let mut sources: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for row in rows {
         let counts = sources.entry(&row.source).or_default();
@@ -40,7 +59,10 @@ fn card(options: &TrainOptions, rows: &[Row], background: &[Row], bytes: &[u8], 
     for (source, (attacks, benign)) in sources {
         let _ = writeln!(table, "| {source} | {attacks} | {benign} |");
     }
-    let digest: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    let digest: String = Sha256::digest(bytes)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     format!(
         "# The embedded model\n\n\
          Trained on {date}; sha256 `{digest}`, {length} bytes.\n\n\

@@ -1,5 +1,14 @@
 //! The map holds: no crate depends on one that it must not, and pure crates do no I/O.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "a test may fail loudly"
+)]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -14,10 +23,25 @@ const EDGES: &[(&str, &[&str])] = &[
 const PURE: &[&str] = &["text", "detect", "train"];
 
 /// What a pure crate may not touch.
-const IMPURE: &[&str] = &["std::fs", "std::net", "std::process", "std::env", "std::io", "SystemTime", "Instant::now", "tokio", "reqwest", "hyper", "sqlx"];
+const IMPURE: &[&str] = &[
+    "std::fs",
+    "std::net",
+    "std::process",
+    "std::env",
+    "std::io",
+    "SystemTime",
+    "Instant::now",
+    "tokio",
+    "reqwest",
+    "hyper",
+    "sqlx",
+];
 
 fn crates() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .unwrap()
+        .to_owned()
 }
 
 /// Each crate's folder with the folders of ours that it depends on.
@@ -29,9 +53,18 @@ fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
             continue;
         };
         let manifest: toml::Table = manifest.parse().unwrap();
-        let names = ["dependencies", "build-dependencies"].into_iter().filter_map(|table| manifest.get(table)?.as_table()).flat_map(toml::Table::keys);
-        let ours = names.filter_map(|name| name.strip_prefix("blastshield-")).map(str::to_owned).collect();
-        found.insert(folder.file_name().unwrap().to_string_lossy().into_owned(), ours);
+        let names = ["dependencies", "build-dependencies"]
+            .into_iter()
+            .filter_map(|table| manifest.get(table)?.as_table())
+            .flat_map(toml::Table::keys);
+        let ours = names
+            .filter_map(|name| name.strip_prefix("blastshield-"))
+            .map(str::to_owned)
+            .collect();
+        found.insert(
+            folder.file_name().unwrap().to_string_lossy().into_owned(),
+            ours,
+        );
     }
     found
 }
@@ -44,7 +77,10 @@ fn no_forbidden_edge() {
             panic!("crates/{name} is not on the map: say in this test what it may use");
         };
         for used in uses {
-            assert!(may.contains(&used.as_str()), "crates/{name} must not depend on crates/{used}");
+            assert!(
+                may.contains(&used.as_str()),
+                "crates/{name} must not depend on crates/{used}"
+            );
         }
     }
 }
@@ -52,7 +88,10 @@ fn no_forbidden_edge() {
 #[test]
 fn nothing_depends_on_the_command_line() {
     for (name, uses) in dependencies() {
-        assert!(!uses.contains("cli") && !uses.contains(""), "crates/{name} depends on the command line");
+        assert!(
+            !uses.contains("cli") && !uses.contains(""),
+            "crates/{name} depends on the command line"
+        );
     }
 }
 
@@ -85,7 +124,10 @@ fn pure_crates_do_no_io() {
 fn unsafe_code_is_forbidden() {
     for name in dependencies().keys() {
         let manifest = std::fs::read_to_string(crates().join(name).join("Cargo.toml")).unwrap();
-        assert!(manifest.contains("[lints]\nworkspace = true"), "crates/{name} does not use the shared lints");
+        assert!(
+            manifest.contains("[lints]\nworkspace = true"),
+            "crates/{name} does not use the shared lints"
+        );
     }
 }
 

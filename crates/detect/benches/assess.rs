@@ -1,5 +1,15 @@
 //! How fast a text is assessed, by size and by kind of text, the hostile ones included.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::needless_pass_by_value,
+    reason = "a benchmark may fail loudly"
+)]
+
 use blastshield_detect::{Detector, Kind};
 use divan::counter::BytesCount;
 use std::sync::LazyLock;
@@ -8,7 +18,8 @@ fn main() {
     divan::main();
 }
 
-static DETECTOR: LazyLock<Detector> = LazyLock::new(|| Detector::shipped().expect("the shipped detector"));
+static DETECTOR: LazyLock<Detector> =
+    LazyLock::new(|| Detector::shipped().expect("the shipped detector"));
 
 const SIZES: [usize; 4] = [500, 10_000, 100_000, 1_000_000];
 
@@ -52,12 +63,24 @@ fn code(bencher: divan::Bencher<'_, '_>, size: usize) {
 
 #[divan::bench(args = SIZES)]
 fn russian(bencher: divan::Bencher<'_, '_>, size: usize) {
-    bench(bencher, sized(include_str!("../../../tests/benign/languages/manual_ru.txt"), size));
+    bench(
+        bencher,
+        sized(
+            include_str!("../../../tests/benign/languages/manual_ru.txt"),
+            size,
+        ),
+    );
 }
 
 #[divan::bench(args = SIZES)]
 fn chinese(bencher: divan::Bencher<'_, '_>, size: usize) {
-    bench(bencher, sized(include_str!("../../../tests/benign/languages/manual_zh.txt"), size));
+    bench(
+        bencher,
+        sized(
+            include_str!("../../../tests/benign/languages/manual_zh.txt"),
+            size,
+        ),
+    );
 }
 
 /// Inputs made to be slow, one megabyte each.

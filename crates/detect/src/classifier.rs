@@ -9,6 +9,8 @@ use std::ops::Range;
 pub struct Passage<'t> {
     /// The folded text.
     pub text: &'t str,
+    /// What the rules give it, on the scale of [`crate::Assessment::score`].
+    pub by_rules: f32,
     pub(crate) evidence: &'t Evidence,
 }
 
@@ -35,7 +37,7 @@ impl Classifier for Model {
     }
 
     fn judge(&self, passage: &Passage<'_>) -> Suspicion {
-        let opinion = self.opinion(passage.text, passage.evidence);
+        let opinion = self.opinion(passage.text, passage.evidence, passage.by_rules);
         Suspicion {
             points: opinion.points,
             bytes: opinion.bytes,

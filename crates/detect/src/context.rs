@@ -28,6 +28,10 @@ const CUED: f32 = 0.6;
 const QUOTED_AND_CUED: f32 = 0.35;
 const QUOTED_IN_DOCUMENT: f32 = 0.6;
 const ON_TOPIC: f32 = 0.55;
+const CODE: f32 = 0.4;
+/// How far around a match punctuation is counted, and how many bytes in a hundred make it code.
+const CODE_REACH: usize = 60;
+const CODE_PERCENT: usize = 11;
 
 /// A text with the places that matter for judging a match.
 #[derive(Debug)]
@@ -42,7 +46,9 @@ pub(crate) struct Surroundings<'t> {
 impl<'t> Surroundings<'t> {
     pub(crate) fn new(text: &'t str, hits: &[Hit], cues: Cues) -> Self {
         let is = |hit: &Hit, concept: Option<Concept>| concept == Some(hit.concept);
-        let places = |wanted: &dyn Fn(&Hit) -> bool| -> Vec<usize> { hits.iter().filter(|h| wanted(h)).map(|h| h.start).collect() };
+        let places = |wanted: &dyn Fn(&Hit) -> bool| -> Vec<usize> {
+            hits.iter().filter(|h| wanted(h)).map(|h| h.start).collect()
+        };
         let topics = hits.iter().filter(|h| is(h, cues.security_topic)).count();
         let mut cue_places = places(&|h| is(h, cues.mention) || is(h, cues.security_topic));
         cue_places.sort_unstable();
@@ -52,7 +58,7 @@ impl<'t> Surroundings<'t> {
             bytes: text.as_bytes(),
             cues: cue_places,
             aimed,
-            fences: text.match_indices("```").map(|(at, _)| at).collect(),
+            fences: memchr::memmem::find_iter(text.as_bytes(), b"```").collect(),
             on_topic: text.len() >= DOCUMENT && topics >= TOPIC_WORDS,
         }
     }
@@ -73,14 +79,65 @@ impl<'t> Surroundings<'t> {
             (false, true) => CUED,
             (_, false) => 1.0,
         };
-        let factor = if self.on_topic { factor * ON_TOPIC } else { factor };
-        if aimed && !quoted { factor.max(0.9) } else { factor }
+        let factor = if self.on_topic {
+            factor * ON_TOPIC
+        } else {
+            factor
+        };
+        let factor = if self.is_code(start, end) {
+            factor.min(CODE)
+        } else {
+            factor
+        };
+        if aimed && !quoted {
+            factor.max(0.9)
+        } else {
+            factor
+        }
     }
 
     fn cues_outside(&self, start: usize, end: usize) -> bool {
-        let from = self.cues.partition_point(|p| *p < start.saturating_sub(BEFORE));
+        let from = self
+            .cues
+            .partition_point(|p| *p < start.saturating_sub(BEFORE));
         let around = self.cues.get(from..).unwrap_or_default();
-        around.iter().take_while(|p| **p < end + AFTER).any(|p| *p < start || *p >= end)
+        around
+            .iter()
+            .take_while(|p| **p < end + AFTER)
+            .any(|p| *p < start || *p >= end)
+    }
+
+    /// Source code names passwords and prints things without asking anybody.
+    fn is_code(&self, start: usize, end: usize) -> bool {
+        let around = self
+            .bytes
+            .get(start.saturating_sub(CODE_REACH)..(end + CODE_REACH).min(self.bytes.len()))
+            .unwrap_or_default();
+        let marks = around
+            .iter()
+            .filter(|b| {
+                matches!(
+                    b,
+                    b'(' | b')'
+                        | b'{'
+                        | b'}'
+                        | b'['
+                        | b']'
+                        | b';'
+                        | b'='
+                        | b'<'
+                        | b'>'
+                        | b'/'
+                        | b'\\'
+                        | b'$'
+                        | b'#'
+                        | b'&'
+                        | b'|'
+                        | b'_'
+                )
+            })
+            .count();
+        marks * 100 > around.len() * CODE_PERCENT
     }
 
     fn fenced(&self, at: usize) -> bool {
@@ -89,13 +146,27 @@ impl<'t> Surroundings<'t> {
 
     /// An opening mark before on the same line without its closing one, and a closing one after.
     fn quoted(&self, start: usize, end: usize) -> bool {
-        let before = self.bytes.get(start.saturating_sub(QUOTE_REACH)..start).unwrap_or_default();
-        let after = self.bytes.get(end..(end + QUOTE_REACH).min(self.bytes.len())).unwrap_or_default();
-        let line_start = before.iter().rposition(|b| *b == b'\n').map_or(0, |i| i + 1);
+        let before = self
+            .bytes
+            .get(start.saturating_sub(QUOTE_REACH)..start)
+            .unwrap_or_default();
+        let after = self
+            .bytes
+            .get(end..(end + QUOTE_REACH).min(self.bytes.len()))
+            .unwrap_or_default();
+        let line_start = before
+            .iter()
+            .rposition(|b| *b == b'\n')
+            .map_or(0, |i| i + 1);
         let before = before.get(line_start..).unwrap_or_default();
-        let line_end = after.iter().position(|b| *b == b'\n').unwrap_or(after.len());
+        let line_end = after
+            .iter()
+            .position(|b| *b == b'\n')
+            .unwrap_or(after.len());
         let after = after.get(..line_end).unwrap_or_default();
-        let open = |mark: u8| before.iter().filter(|b| **b == mark).count() % 2 == 1 && after.contains(&mark);
+        let open = |mark: u8| {
+            before.iter().filter(|b| **b == mark).count() % 2 == 1 && after.contains(&mark)
+        };
         open(b'"') || open(b'`') || matches!(before.first(), Some(b'>' | b'|'))
     }
 }
@@ -104,7 +175,12 @@ impl<'t> Surroundings<'t> {
 mod tests {
     use super::*;
 
-    const NO_CUES: Cues = Cues { mention: None, security_topic: None, reader: None, conceal: None };
+    const NO_CUES: Cues = Cues {
+        mention: None,
+        security_topic: None,
+        reader: None,
+        conceal: None,
+    };
 
     fn quoted(text: &str, part: &str) -> bool {
         let start = text.find(part).unwrap();

@@ -7,9 +7,10 @@ use crate::evidence::{Evidence, Finding};
 use crate::model::features::{self, Sink};
 use crate::model::{Model, ModelError};
 use crate::rules::{Rule, RuleError, RuleSet};
-use crate::score::{self, Point};
+use crate::score;
 use blastshield_text::{Signal, SignalKind, Span, View, ViewKind, Views};
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Where a text comes from.
@@ -29,11 +30,21 @@ pub enum Kind {
 
 impl Kind {
     /// Data has no business giving orders: what it asks of an agent weighs more than in a message.
-    fn factor(self, category: Category) -> f32 {
-        use Category::{ApprovalForging, CommandExecution, DataExfiltration, FakeToolResult, MemoryPlanting, ReaderAddress, SkillInstall, ToolManipulation};
+    pub(crate) fn factor(self, category: Category) -> f32 {
+        use Category::{
+            ApprovalForging, CommandExecution, DataExfiltration, FakeToolResult, MemoryPlanting,
+            ReaderAddress, SkillInstall, ToolManipulation,
+        };
         let aims_at_agent = matches!(
             category,
-            ApprovalForging | CommandExecution | DataExfiltration | FakeToolResult | MemoryPlanting | ReaderAddress | SkillInstall | ToolManipulation
+            ApprovalForging
+                | CommandExecution
+                | DataExfiltration
+                | FakeToolResult
+                | MemoryPlanting
+                | ReaderAddress
+                | SkillInstall
+                | ToolManipulation
         );
         match self {
             Self::Message => 1.0,
@@ -73,7 +84,10 @@ impl Detector {
 
     /// The rules alone.
     pub fn rules_only() -> Result<Self, DetectorError> {
-        Ok(Self { rules: RuleSet::shipped()?, classifiers: Vec::new() })
+        Ok(Self {
+            rules: RuleSet::shipped()?,
+            classifiers: Vec::new(),
+        })
     }
 
     /// Adds a classifier.
@@ -101,9 +115,14 @@ impl Detector {
         }
         let marks: Vec<Match> = views.signals().iter().filter_map(invisible).collect();
         let heaviest = marks.iter().map(|m| m.weight).fold(0.0, f32::max);
-        score = score::combine(score, heaviest * 2.0).min(score + heaviest).max(heaviest);
+        score = (score + heaviest).min(score::MOST);
         matches.extend(marks);
-        matches.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.span.cmp(&b.span)).then(a.rule.cmp(&b.rule)));
+        matches.sort_by(|a, b| {
+            b.weight
+                .total_cmp(&a.weight)
+                .then(a.span.cmp(&b.span))
+                .then(a.rule.cmp(&b.rule))
+        });
         matches.truncate(Assessment::MAX_MATCHES);
         let score = (score * 10.0).round() / 10.0;
         Assessment {
@@ -121,43 +140,61 @@ impl Detector {
         features::extract(&folded, &evidence, sink);
     }
 
-    /// A model's logit for a text's plain view: what a model is calibrated on.
+    /// A model's logit for a text's plain view, rules included: what a model is calibrated on.
     #[must_use]
     pub fn logit(&self, text: &str, model: &Model) -> f32 {
         let folded = blastshield_text::fold(text);
         let evidence = Evidence::gather(&folded, &self.rules);
-        model.opinion(&folded, &evidence).logit
+        let by_rules = score::worst_passage(&evidence.points(Kind::Message));
+        model.opinion(&folded, &evidence, by_rules).logit
+    }
+
+    /// Steps that a text costs: what its cost is tested by, since clocks are noisy.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn work(&self, text: &str) -> usize {
+        let views = Views::of(text);
+        let steps = |view: &View| {
+            let evidence = Evidence::gather(view.text(), &self.rules);
+            view.text().len()
+                + evidence.tokens.len()
+                + evidence.hits.len()
+                + evidence.findings.len()
+        };
+        views.iter().map(steps).sum()
     }
 
     fn judge(&self, view: &View, kind: Kind, known: &[Match]) -> Judged {
         let evidence = Evidence::gather(view.text(), &self.rules);
         let hidden = view.kind() != ViewKind::Plain;
-        let mut points = Vec::with_capacity(evidence.findings.len());
+        let mut points = evidence.points(kind);
         let mut matches = Vec::new();
-        for finding in &evidence.findings {
+        for (finding, point) in evidence.findings.iter().zip(&mut points) {
             let span = view.origin(finding.start..finding.end);
             // What the plain text already says is not news in a decoded view of it.
-            let known = hidden && known.iter().any(|m| m.span == span && self.is_rule(finding, &m.rule));
-            if known {
-                continue;
-            }
-            let weight = finding.weight * kind.factor(finding.category);
-            points.push(Point {
-                start: finding.start,
-                end: finding.end,
-                weight,
-                rule: finding.rule,
-                category: finding.category as usize,
-            });
-            if let Some(found) = self.describe(finding, span, view.kind(), weight) {
+            if hidden
+                && (in_the_open(view, finding.start..finding.end)
+                    || known
+                        .iter()
+                        .any(|m| m.span == span && self.is_rule(finding, &m.rule)))
+            {
+                point.weight = 0.0;
+            } else if let Some(found) = self.describe(finding, span, view.kind(), point.weight) {
                 matches.push(found);
             }
         }
         let by_rules = score::worst_passage(&points);
-        let passage = Passage { text: view.text(), evidence: &evidence };
+        let passage = Passage {
+            text: view.text(),
+            by_rules,
+            evidence: &evidence,
+        };
         let mut by_models = 0.0_f32;
         for classifier in &self.classifiers {
             let suspicion = classifier.judge(&passage);
+            if hidden && in_the_open(view, suspicion.bytes.clone()) {
+                continue;
+            }
             by_models = by_models.max(suspicion.points);
             if suspicion.points >= 6.0 {
                 matches.push(Match {
@@ -171,11 +208,17 @@ impl Detector {
                 });
             }
         }
-        let mut score = score::combine(by_rules, by_models);
-        if hidden && score >= 4.0 && is_concealment(view.kind()) {
-            let span = matches.first().map_or_else(|| view.origin(0..view.text().len()), |m| m.span);
+        let mut score = by_rules.max(by_models);
+        if hidden && score >= 4.0 {
+            let span = matches
+                .first()
+                .map_or_else(|| view.origin(0..view.text().len()), |m| m.span);
             matches.push(Match {
-                category: if view.kind() == ViewKind::Hidden { Category::InvisibleText } else { Category::EncodingAttacks },
+                category: if view.kind() == ViewKind::Hidden {
+                    Category::InvisibleText
+                } else {
+                    Category::EncodingAttacks
+                },
                 rule: "encoding.concealed".into(),
                 span,
                 view: view.kind(),
@@ -189,10 +232,18 @@ impl Detector {
     }
 
     fn is_rule(&self, finding: &Finding, id: &str) -> bool {
-        self.rules.by_number(finding.rule).is_some_and(|rule| *rule.id == *id)
+        self.rules
+            .by_number(finding.rule)
+            .is_some_and(|rule| *rule.id == *id)
     }
 
-    fn describe(&self, finding: &Finding, span: Span, view: ViewKind, weight: f32) -> Option<Match> {
+    fn describe(
+        &self,
+        finding: &Finding,
+        span: Span,
+        view: ViewKind,
+        weight: f32,
+    ) -> Option<Match> {
         let rule = self.rules.by_number(finding.rule)?;
         Some(Match {
             category: finding.category,
@@ -211,20 +262,43 @@ struct Judged {
     matches: Vec<Match>,
 }
 
-/// Entities and percent escapes are how pages are written; the other views hide something.
-fn is_concealment(view: ViewKind) -> bool {
-    !matches!(view, ViewKind::Plain)
+/// Pages are full of entities and percent escapes: what such a view shows is concealed only
+/// where the original is clearly longer than what it says.
+fn in_the_open(view: &View, bytes: Range<usize>) -> bool {
+    let substituted = matches!(
+        view.kind(),
+        ViewKind::Percent | ViewKind::Entities | ViewKind::Escapes | ViewKind::QuotedPrintable
+    );
+    let said = bytes.len();
+    let span = view.origin(bytes);
+    substituted && (span.end - span.start) * 2 < said * 3
 }
 
 fn invisible(signal: &Signal) -> Option<Match> {
     let (rule, weight, reason) = match signal.kind {
         SignalKind::Tags => ("invisible.tags", 6.0, "carries invisible tag characters"),
-        SignalKind::VariationSelectors => ("invisible.selectors", 5.0, "carries bytes in variation selectors"),
+        SignalKind::VariationSelectors => (
+            "invisible.selectors",
+            5.0,
+            "carries bytes in variation selectors",
+        ),
         SignalKind::Bidi => ("invisible.bidi", 3.0, "reorders what people see"),
-        SignalKind::ZeroWidth if signal.count >= 4 => ("invisible.zero_width", 3.0, "carries zero-width characters inside words"),
+        SignalKind::ZeroWidth if signal.count >= 4 => (
+            "invisible.zero_width",
+            3.0,
+            "carries zero-width characters inside words",
+        ),
         SignalKind::ZeroWidth => ("invisible.zero_width", 1.0, "carries zero-width characters"),
-        SignalKind::MixedScript if signal.count >= 3 => ("invisible.homoglyphs", 3.0, "mixes look-alike letters of several scripts"),
-        SignalKind::MixedScript => ("invisible.homoglyphs", 1.0, "mixes look-alike letters of several scripts"),
+        SignalKind::MixedScript if signal.count >= 3 => (
+            "invisible.homoglyphs",
+            3.0,
+            "mixes look-alike letters of several scripts",
+        ),
+        SignalKind::MixedScript => (
+            "invisible.homoglyphs",
+            1.0,
+            "mixes look-alike letters of several scripts",
+        ),
         SignalKind::StackedMarks => ("invisible.stacked_marks", 2.0, "piles marks on letters"),
         _ => return None,
     };
@@ -252,8 +326,14 @@ fn reason(score: f32, matches: &[Match]) -> String {
     if parts.is_empty() {
         return "nothing suspicious".to_owned();
     }
-    let concealed = matches.iter().find(|m| m.view != ViewKind::Plain && m.weight >= 3.0);
+    let concealed = matches
+        .iter()
+        .find(|m| m.view != ViewKind::Plain && m.weight >= 3.0);
     let place = concealed.map_or(String::new(), |m| format!(" (in {} text)", m.view.name()));
-    let mild = if score < 6.0 { "mildly suspicious: " } else { "" };
+    let mild = if score < 6.0 {
+        "mildly suspicious: "
+    } else {
+        ""
+    };
     format!("{mild}{}{place}", parts.join("; "))
 }

@@ -2,8 +2,10 @@
 
 use crate::category::Category;
 use crate::context::Surroundings;
+use crate::detector::Kind;
 use crate::lexicon::Hit;
 use crate::rules::RuleSet;
+use crate::score::Point;
 use crate::tokens::{self, Token};
 
 /// Words and rule matches of one view.
@@ -51,7 +53,11 @@ impl Evidence {
                 continue;
             };
             // The same rule again over the same words is one finding.
-            let again = findings.iter().rev().take(4).any(|f| f.rule == place.rule && f.end > place.start);
+            let again = findings
+                .iter()
+                .rev()
+                .take(4)
+                .any(|f| f.rule == place.rule && f.end > place.start);
             if again || findings.len() == MAX_FINDINGS {
                 continue;
             }
@@ -66,6 +72,22 @@ impl Evidence {
                 mentioned: factor < 0.75,
             });
         }
-        Self { tokens, hits, findings }
+        Self {
+            tokens,
+            hits,
+            findings,
+        }
+    }
+
+    /// The findings as points on the scale, for a text of this kind.
+    pub(crate) fn points(&self, kind: Kind) -> Vec<Point> {
+        let point = |finding: &Finding| Point {
+            start: finding.start,
+            end: finding.end,
+            weight: finding.weight * kind.factor(finding.category),
+            rule: finding.rule,
+            category: finding.category as usize,
+        };
+        self.findings.iter().map(point).collect()
     }
 }

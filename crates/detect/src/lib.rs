@@ -9,6 +9,8 @@
 //! # Ok::<(), blastshield_detect::DetectorError>(())
 //! ```
 
+#![cfg_attr(test, allow(clippy::string_slice, reason = "a test may fail loudly"))]
+
 mod assessment;
 mod category;
 mod classifier;

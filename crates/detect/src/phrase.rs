@@ -43,25 +43,43 @@ const DEFAULT_GAP: u32 = 1;
 const MAX_SLOTS: usize = 6;
 
 impl Phrase {
-    pub(crate) fn parse(pattern: &str, languages: Languages, rule: usize, lexicon: &Lexicon) -> Result<Self, PhraseError> {
+    pub(crate) fn parse(
+        pattern: &str,
+        languages: Languages,
+        rule: usize,
+        lexicon: &Lexicon,
+    ) -> Result<Self, PhraseError> {
         let mut slots = Vec::new();
         let mut gap = DEFAULT_GAP;
         for word in pattern.split_whitespace() {
             if let Some(number) = word.strip_prefix("..") {
-                gap = number.parse().map_err(|_| PhraseError::Gap(word.to_owned()))?;
+                gap = number
+                    .parse()
+                    .map_err(|_| PhraseError::Gap(word.to_owned()))?;
                 continue;
             }
             let concepts = word
                 .split('|')
-                .map(|name| lexicon.concept(name).ok_or_else(|| PhraseError::UnknownConcept(name.to_owned())))
+                .map(|name| {
+                    lexicon
+                        .concept(name)
+                        .ok_or_else(|| PhraseError::UnknownConcept(name.to_owned()))
+                })
                 .collect::<Result<_, _>>()?;
-            slots.push(Slot { concepts, gap: gap * 2 });
+            slots.push(Slot {
+                concepts,
+                gap: gap * 2,
+            });
             gap = DEFAULT_GAP;
         }
         if slots.is_empty() || slots.len() > MAX_SLOTS {
             return Err(PhraseError::Length);
         }
-        Ok(Self { slots, languages, rule })
+        Ok(Self {
+            slots,
+            languages,
+            rule,
+        })
     }
 }
 
@@ -115,14 +133,20 @@ impl Phrases {
                 continue;
             };
             for (number, place) in list {
-                let (Some(phrase), Some(states)) = (self.phrases.get(*number), progress.get_mut(*number)) else {
+                let (Some(phrase), Some(states)) =
+                    (self.phrases.get(*number), progress.get_mut(*number))
+                else {
                     continue;
                 };
                 let Some(next) = advance(phrase, *place, states, hit) else {
                     continue;
                 };
                 if *place + 1 == phrase.slots.len() {
-                    found.push(Found { rule: phrase.rule, start: next.start, end: next.end });
+                    found.push(Found {
+                        rule: phrase.rule,
+                        start: next.start,
+                        end: next.end,
+                    });
                 } else if let Some(pair) = states.get_mut(*place) {
                     *pair = [Some(next), pair[0]];
                 }
@@ -132,7 +156,12 @@ impl Phrases {
     }
 }
 
-fn advance(phrase: &Phrase, place: usize, states: &[[Option<Progress>; 2]; MAX_SLOTS], hit: &Hit) -> Option<Progress> {
+fn advance(
+    phrase: &Phrase,
+    place: usize,
+    states: &[[Option<Progress>; 2]; MAX_SLOTS],
+    hit: &Hit,
+) -> Option<Progress> {
     let slot = phrase.slots.get(place)?;
     let languages = hit.languages.and(phrase.languages);
     let Some(before) = place.checked_sub(1) else {
@@ -177,35 +206,60 @@ mod tests {
             prior = ["vorherigen"]
             rules = ["regeln"]
         "#;
-        vec![toml::from_str(english).unwrap(), toml::from_str(german).unwrap()]
+        vec![
+            toml::from_str(english).unwrap(),
+            toml::from_str(german).unwrap(),
+        ]
     }
 
     fn search(pattern: &str, text: &str) -> Vec<String> {
         let lexicon = Lexicon::build(&files()).unwrap();
         let phrase = Phrase::parse(pattern, Languages::ALL, 0, &lexicon).unwrap();
-        let found = Phrases::new(vec![phrase]).find(&lexicon.hits(text, &crate::tokens::tokens(text)));
-        found.iter().map(|f| text[f.start..f.end].to_owned()).collect()
+        let found =
+            Phrases::new(vec![phrase]).find(&lexicon.hits(text, &crate::tokens::tokens(text)));
+        found
+            .iter()
+            .map(|f| text[f.start..f.end].to_owned())
+            .collect()
     }
 
     #[test]
     fn concepts_in_order_match() {
-        assert_eq!(search("ignore ..2 prior rules", "now ignore all the previous rules ok"), ["ignore all the previous rules"]);
+        assert_eq!(
+            search(
+                "ignore ..2 prior rules",
+                "now ignore all the previous rules ok"
+            ),
+            ["ignore all the previous rules"]
+        );
     }
 
     #[test]
     fn a_wide_gap_does_not() {
-        assert!(search("ignore ..2 prior rules", "ignore what they told us about previous rules").is_empty());
+        assert!(
+            search(
+                "ignore ..2 prior rules",
+                "ignore what they told us about previous rules"
+            )
+            .is_empty()
+        );
     }
 
     #[test]
     fn languages_do_not_mix() {
         assert!(search("ignore ..2 prior rules", "ignoriere previous regeln").is_empty());
-        assert_eq!(search("ignore ..2 prior rules", "ignoriere die vorherigen regeln").len(), 1);
+        assert_eq!(
+            search("ignore ..2 prior rules", "ignoriere die vorherigen regeln").len(),
+            1
+        );
     }
 
     #[test]
     fn the_nearest_start_wins() {
-        assert_eq!(search("ignore ..2 rules", "ignore it or forget rules"), ["forget rules"]);
+        assert_eq!(
+            search("ignore ..2 rules", "ignore it or forget rules"),
+            ["forget rules"]
+        );
     }
 
     #[test]
@@ -217,7 +271,10 @@ mod tests {
     fn bad_patterns_are_named() {
         let lexicon = Lexicon::build(&files()).unwrap();
         let parse = |pattern| Phrase::parse(pattern, Languages::ALL, 0, &lexicon).unwrap_err();
-        assert_eq!(parse("ignore nonsense"), PhraseError::UnknownConcept("nonsense".into()));
+        assert_eq!(
+            parse("ignore nonsense"),
+            PhraseError::UnknownConcept("nonsense".into())
+        );
         assert_eq!(parse("ignore ..x prior"), PhraseError::Gap("..x".into()));
         assert_eq!(parse(""), PhraseError::Length);
     }

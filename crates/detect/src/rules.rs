@@ -105,7 +105,10 @@ pub(crate) struct RuleSet {
 }
 
 pub(crate) fn language_files() -> Result<Vec<LanguageFile>, RuleError> {
-    LEXICON_FILES.iter().map(|(name, text)| read(name, text)).collect()
+    LEXICON_FILES
+        .iter()
+        .map(|(name, text)| read(name, text))
+        .collect()
 }
 
 fn read<T: serde::de::DeserializeOwned>(file: &'static str, text: &str) -> Result<T, RuleError> {
@@ -131,12 +134,18 @@ impl RuleSet {
         for (number, (rule, _)) in rules.iter().enumerate() {
             let languages = spoken(rule, &lexicon)?;
             let anywhere = rule.phrases.iter().map(|pattern| (pattern, languages));
-            let verb_last = rule.verb_last.iter().map(|pattern| (pattern, languages.and(lexicon.verb_last())));
+            let verb_last = rule
+                .verb_last
+                .iter()
+                .map(|pattern| (pattern, languages.and(lexicon.verb_last())));
             for (pattern, languages) in anywhere.chain(verb_last) {
-                let phrase = Phrase::parse(pattern, languages, number, &lexicon).map_err(|problem| RuleError::Phrase {
-                    rule: rule.id.to_string(),
-                    problem,
-                })?;
+                let phrase =
+                    Phrase::parse(pattern, languages, number, &lexicon).map_err(|problem| {
+                        RuleError::Phrase {
+                            rule: rule.id.to_string(),
+                            problem,
+                        }
+                    })?;
                 phrases.push(phrase);
             }
             if let Some(expression) = &rule.shape {
@@ -212,7 +221,10 @@ mod tests {
     /// Whether a rule is found in a text.
     fn finds(rules: &RuleSet, id: &str, text: &str) -> bool {
         let evidence = Evidence::gather(&blastshield_text::fold(text), rules);
-        evidence.findings.iter().any(|f| rules.by_number(f.rule).is_some_and(|rule| *rule.id == *id))
+        evidence
+            .findings
+            .iter()
+            .any(|f| rules.by_number(f.rule).is_some_and(|rule| *rule.id == *id))
     }
 
     #[test]
@@ -221,8 +233,18 @@ mod tests {
         let mut failures = Vec::new();
         for (rule, _) in rules.iter() {
             let wrong = |text: &&String, wanted| finds(&rules, &rule.id, text) != wanted;
-            failures.extend(rule.matching.iter().filter(|t| wrong(t, true)).map(|t| format!("{} misses {t:?}", rule.id)));
-            failures.extend(rule.near_miss.iter().filter(|t| wrong(t, false)).map(|t| format!("{} is fooled by {t:?}", rule.id)));
+            failures.extend(
+                rule.matching
+                    .iter()
+                    .filter(|t| wrong(t, true))
+                    .map(|t| format!("{} misses {t:?}", rule.id)),
+            );
+            failures.extend(
+                rule.near_miss
+                    .iter()
+                    .filter(|t| wrong(t, false))
+                    .map(|t| format!("{} is fooled by {t:?}", rule.id)),
+            );
         }
         assert!(failures.is_empty(), "{}", failures.join("\n"));
     }
@@ -233,27 +255,47 @@ mod tests {
         let mut failures = Vec::new();
         for file in language_files().unwrap() {
             for example in &file.examples {
-                let say = |what: &str, text: &str| format!("{}: {} {what} {text:?}", file.language, example.rule);
+                let say = |what: &str, text: &str| {
+                    format!("{}: {} {what} {text:?}", file.language, example.rule)
+                };
                 if !finds(&rules, &example.rule, &example.matching) {
                     failures.push(say("misses", &example.matching));
                 }
-                if let Some(near) = example.near_miss.as_ref().filter(|near| finds(&rules, &example.rule, near)) {
+                if let Some(near) = example
+                    .near_miss
+                    .as_ref()
+                    .filter(|near| finds(&rules, &example.rule, near))
+                {
                     failures.push(say("is fooled by", near));
                 }
             }
         }
-        assert!(failures.is_empty(), "{} failures\n{}", failures.len(), failures.join("\n"));
+        assert!(
+            failures.is_empty(),
+            "{} failures\n{}",
+            failures.len(),
+            failures.join("\n")
+        );
     }
 
     #[test]
     fn every_rule_has_a_match_and_a_near_miss() {
         let rules = RuleSet::shipped().unwrap();
         let files = language_files().unwrap();
-        let in_lexicons = |wanted: &dyn Fn(&crate::lexicon::Example) -> bool| files.iter().flat_map(|f| &f.examples).any(wanted);
+        let in_lexicons = |wanted: &dyn Fn(&crate::lexicon::Example) -> bool| {
+            files.iter().flat_map(|f| &f.examples).any(wanted)
+        };
         for (rule, _) in rules.iter() {
             let id = &*rule.id;
-            assert!(!rule.matching.is_empty() || in_lexicons(&|e| e.rule == id), "{id} has no match");
-            assert!(!rule.near_miss.is_empty() || in_lexicons(&|e| e.rule == id && e.near_miss.is_some()), "{id} has no near miss");
+            assert!(
+                !rule.matching.is_empty() || in_lexicons(&|e| e.rule == id),
+                "{id} has no match"
+            );
+            assert!(
+                !rule.near_miss.is_empty()
+                    || in_lexicons(&|e| e.rule == id && e.near_miss.is_some()),
+                "{id} has no near miss"
+            );
         }
     }
 
@@ -266,17 +308,34 @@ mod tests {
         }
         for file in language_files().unwrap() {
             for example in &file.examples {
-                assert!(names.contains(&example.rule), "{}: {}", file.language, example.rule);
+                assert!(
+                    names.contains(&example.rule),
+                    "{}: {}",
+                    file.language,
+                    example.rule
+                );
             }
         }
     }
 
     #[test]
     fn the_core_rules_have_examples_in_every_language() {
-        let core = ["override.ignore_prior", "override.ignore_your", "extraction.reveal_prompt", "extraction.reveal_instructions", "role.unbound_persona", "secret.reveal", "secret.send"];
+        let core = [
+            "override.ignore_prior",
+            "override.ignore_your",
+            "extraction.reveal_prompt",
+            "extraction.reveal_instructions",
+            "role.unbound_persona",
+            "secret.reveal",
+            "secret.send",
+        ];
         for file in language_files().unwrap() {
             for rule in core {
-                assert!(file.examples.iter().any(|e| e.rule == rule), "{} has no example of {rule}", file.language);
+                assert!(
+                    file.examples.iter().any(|e| e.rule == rule),
+                    "{} has no example of {rule}",
+                    file.language
+                );
             }
         }
     }

@@ -46,10 +46,18 @@ pub(crate) fn worst_passage(points: &[Point]) -> f32 {
 /// The heaviest techniques of a passage; overlapping findings of one category are one technique.
 fn passage(points: &[Point]) -> f32 {
     let mut heaviest: Vec<Point> = points.to_vec();
-    heaviest.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.rule.cmp(&b.rule)).then(a.start.cmp(&b.start)));
+    heaviest.sort_by(|a, b| {
+        b.weight
+            .total_cmp(&a.weight)
+            .then(a.rule.cmp(&b.rule))
+            .then(a.start.cmp(&b.start))
+    });
     let mut techniques: Vec<Point> = Vec::with_capacity(SHARES.len());
     for point in heaviest {
-        let same = |t: &Point| t.rule == point.rule || (t.category == point.category && t.start < point.end && point.start < t.end);
+        let same = |t: &Point| {
+            t.rule == point.rule
+                || (t.category == point.category && t.start < point.end && point.start < t.end)
+        };
         if !techniques.iter().any(same) {
             techniques.push(point);
         }
@@ -57,12 +65,11 @@ fn passage(points: &[Point]) -> f32 {
             break;
         }
     }
-    techniques.iter().zip(SHARES).map(|(t, share)| t.weight * share).sum()
-}
-
-/// Rules and model together: the higher one, and a share of the other.
-pub(crate) fn combine(rules: f32, model: f32) -> f32 {
-    (rules.max(model) + 0.25 * rules.min(model)).clamp(0.0, MOST)
+    techniques
+        .iter()
+        .zip(SHARES)
+        .map(|(t, share)| t.weight * share)
+        .sum()
 }
 
 #[cfg(test)]
@@ -70,7 +77,13 @@ mod tests {
     use super::*;
 
     fn point(start: usize, weight: f32, rule: usize) -> Point {
-        Point { start, end: start + 10, weight, rule, category: rule }
+        Point {
+            start,
+            end: start + 10,
+            weight,
+            rule,
+            category: rule,
+        }
     }
 
     #[test]
@@ -85,7 +98,10 @@ mod tests {
 
     #[test]
     fn far_apart_they_do_not() {
-        assert_eq!(worst_passage(&[point(0, 8.0, 1), point(5_000, 4.0, 2)]), 8.0);
+        assert_eq!(
+            worst_passage(&[point(0, 8.0, 1), point(5_000, 4.0, 2)]),
+            8.0
+        );
     }
 
     #[test]

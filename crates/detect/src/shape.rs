@@ -53,17 +53,24 @@ impl Shapes {
         }
         let literals = AhoCorasick::builder()
             .match_kind(MatchKind::Standard)
-            .kind(Some(AhoCorasickKind::ContiguousNFA))
+            .kind(Some(AhoCorasickKind::DFA))
             .build(&literals)
             .map_err(|error| broken(&error))?;
-        Ok(Self { literals, owner, shapes })
+        Ok(Self {
+            literals,
+            owner,
+            shapes,
+        })
     }
 
     /// Every place where a shape holds.
     pub(crate) fn find(&self, text: &str) -> Vec<Found> {
         let mut found = Vec::new();
         for hit in self.literals.find_overlapping_iter(text) {
-            let shape = self.owner.get(hit.pattern().as_usize()).and_then(|number| self.shapes.get(*number));
+            let shape = self
+                .owner
+                .get(hit.pattern().as_usize())
+                .and_then(|number| self.shapes.get(*number));
             let (Some((rule, regex)), Some(window)) = (shape, window(text, hit.start())) else {
                 continue;
             };
@@ -90,14 +97,26 @@ mod tests {
 
     fn shapes(literal: &str, expression: &str) -> Shapes {
         let literals = [literal.to_owned()];
-        Shapes::build(&[ShapeSource { rule: 7, literals: &literals, expression }]).unwrap()
+        Shapes::build(&[ShapeSource {
+            rule: 7,
+            literals: &literals,
+            expression,
+        }])
+        .unwrap()
     }
 
     #[test]
     fn a_literal_alone_is_not_enough() {
         let shapes = shapes("<|", r"<\|im_start\|>");
         assert!(shapes.find("a <| b").is_empty());
-        assert_eq!(shapes.find("a <|im_start|> b"), [Found { rule: 7, start: 2, end: 14 }]);
+        assert_eq!(
+            shapes.find("a <|im_start|> b"),
+            [Found {
+                rule: 7,
+                start: 2,
+                end: 14
+            }]
+        );
     }
 
     #[test]
@@ -110,6 +129,13 @@ mod tests {
     #[test]
     fn bad_expressions_are_errors() {
         let literals = ["x".to_owned()];
-        assert!(Shapes::build(&[ShapeSource { rule: 0, literals: &literals, expression: "(" }]).is_err());
+        assert!(
+            Shapes::build(&[ShapeSource {
+                rule: 0,
+                literals: &literals,
+                expression: "("
+            }])
+            .is_err()
+        );
     }
 }

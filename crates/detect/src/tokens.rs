@@ -59,7 +59,7 @@ impl Token {
 }
 
 /// Longer words are cut: no language needs more.
-pub(crate) const MAX_WORD: usize = 48;
+const MAX_WORD: usize = 48;
 const MAX_MARKS: usize = 3;
 const MAX_MAIL: usize = 120;
 const MAX_LINK: usize = 400;
@@ -77,6 +77,7 @@ enum Class {
 
 const CLASSES: [Class; 256] = classes();
 
+#[allow(clippy::indexing_slicing, reason = "a table made at compile time")]
 const fn classes() -> [Class; 256] {
     let mut table = [Class::Mark; 256];
     let mut byte = 0;
@@ -94,14 +95,24 @@ const fn classes() -> [Class; 256] {
 }
 
 fn class(byte: u8) -> Class {
-    CLASSES.get(usize::from(byte)).copied().unwrap_or(Class::Mark)
+    CLASSES
+        .get(usize::from(byte))
+        .copied()
+        .unwrap_or(Class::Mark)
 }
 
 /// Cuts a folded text into tokens. Texts over four gigabytes are cut short.
 pub(crate) fn tokens(text: &str) -> Vec<Token> {
-    let bytes = text.as_bytes().get(..text.len().min(u32::MAX as usize)).unwrap_or_default();
+    let bytes = text
+        .as_bytes()
+        .get(..text.len().min(u32::MAX as usize))
+        .unwrap_or_default();
     let mut tokens = Vec::with_capacity(bytes.len() / 5 + 4);
-    let mut cutter = Cutter { bytes, position: 0, at: 0 };
+    let mut cutter = Cutter {
+        bytes,
+        position: 0,
+        at: 0,
+    };
     while let Some(token) = cutter.next_token() {
         tokens.push(token);
     }
@@ -119,85 +130,159 @@ impl Cutter<'_> {
         loop {
             let start = self.position;
             let byte = *self.bytes.get(start)?;
-            let (kind, end) = match class(byte) {
+            let token = match class(byte) {
                 Class::Space => {
                     self.position += 1;
                     continue;
                 }
-                Class::Unspaced => (Kind::Single, start + if byte >= 0xF0 { 4 } else { 3 }),
+                Class::Unspaced => self.hashed(
+                    Kind::Single,
+                    start,
+                    start + if byte >= 0xF0 { 4 } else { 3 },
+                ),
                 Class::Mark => {
                     let end = self.marks(start);
                     if end - start < 2 && !matches!(byte, b'"' | b'?' | b':' | b'!') {
                         continue;
                     }
-                    (Kind::Marks, end.min(start + MAX_MARKS))
+                    self.hashed(Kind::Marks, start, end.min(start + MAX_MARKS))
                 }
-                Class::Wide if let Some(length) = wide_mark(self.bytes.get(start..).unwrap_or_default()) => {
+                Class::Wide
+                    if let Some(length) =
+                        wide_mark(self.bytes.get(start..).unwrap_or_default()) =>
+                {
                     self.position += length;
                     continue;
                 }
                 Class::Letter | Class::Wide => self.word(start),
             };
-            return Some(self.cut(kind, start, end));
+            return Some(self.pass(token));
         }
+    }
+
+    fn hashed(&self, kind: Kind, start: usize, end: usize) -> Token {
+        let bytes = self
+            .bytes
+            .get(start..end.min(self.bytes.len()))
+            .unwrap_or_default();
+        self.token(kind, hash(bytes), start, end)
     }
 
     /// Moves behind a run of punctuation and notes the end of a sentence.
     fn marks(&mut self, start: usize) -> usize {
         let rest = self.bytes.get(start..).unwrap_or_default();
-        let length = rest.iter().take_while(|b| class(**b) == Class::Mark).count();
+        let length = rest
+            .iter()
+            .take_while(|b| class(**b) == Class::Mark)
+            .count();
         let end = start + length;
-        let ends = matches!(self.bytes.get(end.wrapping_sub(1)), Some(b'.' | b'!' | b'?'));
-        if ends && self.bytes.get(end).is_some_and(|b| class(*b) == Class::Space) {
+        let ends = matches!(
+            self.bytes.get(end.wrapping_sub(1)),
+            Some(b'.' | b'!' | b'?')
+        );
+        if ends
+            && self
+                .bytes
+                .get(end)
+                .is_some_and(|b| class(*b) == Class::Space)
+        {
             self.at += SENTENCE_END;
         }
         self.position = end;
         end
     }
 
-    fn word(&self, start: usize) -> (Kind, usize) {
+    /// The word that starts here, or the address that it begins.
+    fn word(&self, start: usize) -> Token {
         let rest = self.bytes.get(start..).unwrap_or_default();
-        if let Some(found) = address(self.bytes, start, rest) {
-            return found;
-        }
-        let mut wide = false;
-        let mut digits = true;
-        let mut length = 0;
-        for byte in rest.iter().take(MAX_WORD) {
-            match class(*byte) {
-                Class::Letter => digits &= byte.is_ascii_digit(),
-                Class::Wide if wide_mark(rest.get(length..).unwrap_or_default()).is_some() => break,
-                Class::Wide => {
-                    wide = true;
-                    digits = false;
-                }
-                Class::Space | Class::Mark | Class::Unspaced => break,
+        let (kind, length) = word_at(rest);
+        let wide = kind == Kind::WideWord;
+        let hash = hash(rest.get(..length).unwrap_or_default());
+        let (kind, length) = match rest.get(length) {
+            Some(b':' | b'@' | b'.' | b'_' | b'-' | b'+' | b'[') if !wide => {
+                address(self.bytes, start, rest).unwrap_or((kind, length))
             }
-            length += 1;
-        }
-        let kind = match (wide, digits) {
-            (true, _) => Kind::WideWord,
-            (false, true) => Kind::Number,
-            (false, false) => Kind::Word,
+            _ => (kind, length),
         };
-        (kind, start + length)
+        self.token(kind, hash, start, start + length)
     }
 
-    fn cut(&mut self, kind: Kind, start: usize, end: usize) -> Token {
-        let end = end.min(self.bytes.len());
-        let token = Token {
+    fn token(&self, kind: Kind, hash: u64, start: usize, end: usize) -> Token {
+        Token {
             kind,
-            hash: hash(self.bytes.get(start..end).unwrap_or_default()),
+            hash,
             start: start as u32,
-            end: end as u32,
+            end: end.min(self.bytes.len()) as u32,
             at: self.at,
-        };
-        self.at = token.until();
-        if kind != Kind::Marks {
-            self.position = end;
         }
+    }
+
+    /// Moves behind a token.
+    fn pass(&mut self, token: Token) -> Token {
+        self.at = token.until();
+        self.position = self.position.max(token.bytes().end);
         token
     }
+}
+
+/// The kind and length of the word that starts here.
+fn word_at(rest: &[u8]) -> (Kind, usize) {
+    let mut wide = false;
+    let mut length = 0;
+    while length < MAX_WORD {
+        let tail = rest.get(length..).unwrap_or_default();
+        let run = tail.first_chunk().map_or_else(
+            || letters(tail),
+            |chunk| letters_of_eight(u64::from_le_bytes(*chunk)),
+        );
+        length += run;
+        if run == 8 {
+            continue;
+        }
+        match tail.get(run..) {
+            Some(after @ [byte, ..])
+                if class(*byte) == Class::Wide && wide_mark(after).is_none() =>
+            {
+                wide = true;
+                length += 1;
+            }
+            _ => break,
+        }
+    }
+    let kind = match rest.first() {
+        _ if wide => Kind::WideWord,
+        Some(b'0'..=b'9')
+            if rest
+                .get(..length)
+                .is_some_and(|word| word.iter().all(u8::is_ascii_digit)) =>
+        {
+            Kind::Number
+        }
+        _ => Kind::Word,
+    };
+    (kind, length.min(MAX_WORD))
+}
+
+fn letters(bytes: &[u8]) -> usize {
+    bytes
+        .iter()
+        .take_while(|b| class(**b) == Class::Letter)
+        .count()
+}
+
+/// How many of eight bytes, lowest first, are ASCII letters or digits before one is not.
+/// Words end unpredictably: one comparison of eight bytes is cheaper than eight of one.
+fn letters_of_eight(chunk: u64) -> usize {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    // Per byte and below 0x80: the high bit is set when the byte is at least `least`.
+    let at_least = |bytes: u64, least: u8| bytes + ONES * u64::from(0x80 - least);
+    let low = chunk & !HIGH;
+    let lower = low | (ONES * 0x20);
+    let alphabetic = at_least(lower, b'a') & !at_least(lower, b'z' + 1);
+    let digit = at_least(low, b'0') & !at_least(low, b'9' + 1);
+    let belongs = (alphabetic | digit) & !chunk & HIGH;
+    ((belongs ^ HIGH).trailing_zeros() / 8) as usize
 }
 
 /// The length of a punctuation mark outside ASCII that starts here: signs of Latin-1, the Arabic
@@ -210,16 +295,29 @@ fn wide_mark(rest: &[u8]) -> Option<usize> {
     }
 }
 
-/// A mail or web address that starts here.
+/// The kind and length of a mail or web address that starts here.
 fn address(bytes: &[u8], start: usize, rest: &[u8]) -> Option<(Kind, usize)> {
-    let first = *rest.first()?;
-    if (first == b'h' && (rest.starts_with(b"http://") || rest.starts_with(b"https://"))) || (first == b'w' && rest.starts_with(b"www.")) {
-        let ends = |b: &&u8| !matches!(b, 0..=b' ' | b'"' | b'<' | b'>' | b')' | b']' | b'\'' | b'`');
-        return Some((Kind::Link, start + rest.iter().take(MAX_LINK).take_while(ends).count()));
+    if rest.starts_with(b"http://") || rest.starts_with(b"https://") || rest.starts_with(b"www.") {
+        let inside = |b: &&u8| {
+            !matches!(
+                b,
+                0..=b' ' | b'"' | b'<' | b'>' | b')' | b']' | b'\'' | b'`'
+            )
+        };
+        return Some((
+            Kind::Link,
+            rest.iter().take(MAX_LINK).take_while(inside).count(),
+        ));
     }
     // Only the beginning of a run can begin an address: each run is looked at once.
-    let inside = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-' | b'+' | b'@' | b'[' | b']');
-    if start.checked_sub(1).and_then(|i| bytes.get(i)).is_some_and(|b| inside(*b) && *b != b'[') {
+    let inside = |b: u8| {
+        b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-' | b'+' | b'@' | b'[' | b']')
+    };
+    if start
+        .checked_sub(1)
+        .and_then(|i| bytes.get(i))
+        .is_some_and(|b| inside(*b) && *b != b'[')
+    {
         return None;
     }
     let mut at = None;
@@ -234,47 +332,73 @@ fn address(bytes: &[u8], start: usize, rest: &[u8]) -> Option<(Kind, usize)> {
         }
         length += 1;
     }
-    (at? > 0 && dot).then_some((Kind::Mail, start + length))
+    (at? > 0 && dot).then_some((Kind::Mail, length))
 }
 
-/// The hash of a word; hashing goes on from a prefix's hash.
+/// The hash of a word, eight bytes at a time: most words need one multiplication.
 pub(crate) fn hash(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(SEED, |hash, byte| step(hash, *byte))
+    let mut state = 0_u64;
+    let mut rest = bytes;
+    while let Some((chunk, tail)) = rest.split_first_chunk::<8>() {
+        state = (state ^ u64::from_le_bytes(*chunk))
+            .wrapping_mul(MULTIPLIER)
+            .rotate_left(29);
+        rest = tail;
+    }
+    let chunk = rest
+        .iter()
+        .rev()
+        .fold(0, |chunk, byte| chunk << 8 | u64::from(*byte));
+    let last = (state ^ chunk ^ (bytes.len() as u64) << 56).wrapping_mul(MULTIPLIER);
+    last ^ last >> 31
 }
 
-/// The hash of nothing.
-pub(crate) const SEED: u64 = 0xcbf2_9ce4_8422_2325;
-
-/// One byte more.
-#[inline]
-pub(crate) fn step(hash: u64, byte: u8) -> u64 {
-    (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-}
+const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn cut(text: &str) -> Vec<(&str, Kind)> {
-        tokens(text).iter().map(|t| (&text[t.bytes()], t.kind)).collect()
+        tokens(text)
+            .iter()
+            .map(|t| (&text[t.bytes()], t.kind))
+            .collect()
     }
 
     #[test]
     fn words_marks_and_numbers() {
         assert_eq!(
             cut("ignore all, <|im 42"),
-            [("ignore", Kind::Word), ("all", Kind::Word), ("<|", Kind::Marks), ("im", Kind::Word), ("42", Kind::Number)]
+            [
+                ("ignore", Kind::Word),
+                ("all", Kind::Word),
+                ("<|", Kind::Marks),
+                ("im", Kind::Word),
+                ("42", Kind::Number)
+            ]
         );
     }
 
     #[test]
     fn scripts_with_and_without_spaces() {
-        assert_eq!(cut("忽略abc игнор"), [("忽", Kind::Single), ("略", Kind::Single), ("abc", Kind::Word), ("игнор", Kind::WideWord)]);
+        assert_eq!(
+            cut("忽略abc игнор"),
+            [
+                ("忽", Kind::Single),
+                ("略", Kind::Single),
+                ("abc", Kind::Word),
+                ("игнор", Kind::WideWord)
+            ]
+        );
     }
 
     #[test]
     fn marks_of_other_scripts_end_words() {
-        assert_eq!(cut("दिखाओ। ¿cómo؟"), [("दिखाओ", Kind::WideWord), ("cómo", Kind::WideWord)]);
+        assert_eq!(
+            cut("दिखाओ। ¿cómo؟"),
+            [("दिखाओ", Kind::WideWord), ("cómo", Kind::WideWord)]
+        );
     }
 
     #[test]
@@ -294,7 +418,13 @@ mod tests {
 
     #[test]
     fn gaps_are_measured_in_half_words() {
-        let at = |text| tokens(text).iter().filter(|t| t.is_word()).map(|t| t.at).collect::<Vec<_>>();
+        let at = |text| {
+            tokens(text)
+                .iter()
+                .filter(|t| t.is_word())
+                .map(|t| t.at)
+                .collect::<Vec<_>>()
+        };
         assert_eq!(at("one two three"), [0, 2, 4]);
         assert_eq!(at("忽略之前"), [0, 1, 2, 3]);
         assert_eq!(at("one. two"), [0, 6]);
@@ -302,11 +432,51 @@ mod tests {
     }
 
     #[test]
+    fn eight_letters_are_counted_as_one_by_one() {
+        for text in [
+            "abcdefgh", "abc defg", " bcdefgh", "ABCZ019z", "abcdefg{", "@bcdefgh", "abc`efgh",
+            "[bcdefgh", "12:45678", "abé1234", "/0123456",
+        ] {
+            let bytes: [u8; 8] = text.as_bytes()[..8].try_into().unwrap();
+            assert_eq!(
+                letters_of_eight(u64::from_le_bytes(bytes)),
+                letters(&bytes),
+                "{text}"
+            );
+        }
+        for byte in 0..=255_u8 {
+            let expected = if class(byte) == Class::Letter { 8 } else { 0 };
+            assert_eq!(
+                letters_of_eight(u64::from_le_bytes([byte; 8])),
+                expected,
+                "{byte}"
+            );
+        }
+    }
+
+    #[test]
     fn tokens_never_overlap_and_always_advance() {
-        for text in ["", "<<<", "a@b@c.d", "é忽a1 ", "x".repeat(200).as_str(), "....", "a@", "@a.b", "\u{1f600}x"] {
+        for text in [
+            "",
+            "<<<",
+            "a@b@c.d",
+            "é忽a1 ",
+            "x".repeat(200).as_str(),
+            "....",
+            "a@",
+            "@a.b",
+            "\u{1f600}x",
+        ] {
             let list = tokens(text);
-            assert!(list.windows(2).all(|pair| pair[0].end <= pair[1].start), "{text}");
-            assert!(list.iter().all(|t| t.start < t.end && t.end as usize <= text.len()), "{text}");
+            assert!(
+                list.windows(2).all(|pair| pair[0].end <= pair[1].start),
+                "{text}"
+            );
+            assert!(
+                list.iter()
+                    .all(|t| t.start < t.end && t.end as usize <= text.len()),
+                "{text}"
+            );
         }
     }
 }

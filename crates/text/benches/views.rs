@@ -14,17 +14,37 @@ const CODE: &str = "    /// Returns the first item that matches.\n    pub fn fin
 for _ in 0..self.items.len() {\n            if self.items[index].key == key && !self.items[index].deleted {\n                return Some(&self.items[index]);\n            }\n            \
 index = (index + 1) % self.items.len();\n        }\n        None\n    }\n\n";
 
-const INPUTS: [(&str, fn() -> String); 24] = [
+type Make = fn() -> String;
+
+const INPUTS: [(&str, Make); 24] = [
     ("prose", || repeated(PROSE)),
     ("code", || repeated(CODE)),
-    ("html", || repeated("<li class=\"item\"><a href=\"/p?id=12&amp;x=%20\">Fish &amp; chips</a> &ndash; <b>best</b> in town</li>\n")),
+    ("html", || {
+        repeated(
+            "<li class=\"item\"><a href=\"/p?id=12&amp;x=%20\">Fish &amp; chips</a> &ndash; <b>best</b> in town</li>\n",
+        )
+    }),
     ("quotes", || repeated("“It’s late,” she said — and left. ")),
-    ("french", || repeated("L’été dernier, nous avons visité la région où mon frère a vécu; c’était déjà très animé. ")),
-    ("russian", || repeated("Вчера вечером мы долго говорили о новой книге, которую никто ещё не прочитал. ")),
-    ("arabic", || repeated("كان الاجتماع طويلاً وناقش الأعضاء المبنى الجديد للمكتبة العامة. ")),
-    ("hindi", || repeated("कल शाम हम नई किताब के बारे में देर तक बात करते रहे। ")),
-    ("chinese", || repeated("昨天晚上我们谈论了一本还没有人读过的新书，直到很晚才回家。")),
-    ("base64 text", || data_encoding::BASE64.encode(repeated(PROSE).as_bytes())),
+    ("french", || {
+        repeated(
+            "L’été dernier, nous avons visité la région où mon frère a vécu; c’était déjà très animé. ",
+        )
+    }),
+    ("russian", || {
+        repeated("Вчера вечером мы долго говорили о новой книге, которую никто ещё не прочитал. ")
+    }),
+    ("arabic", || {
+        repeated("كان الاجتماع طويلاً وناقش الأعضاء المبنى الجديد للمكتبة العامة. ")
+    }),
+    ("hindi", || {
+        repeated("कल शाम हम नई किताब के बारे में देर तक बात करते रहे। ")
+    }),
+    ("chinese", || {
+        repeated("昨天晚上我们谈论了一本还没有人读过的新书，直到很晚才回家。")
+    }),
+    ("base64 text", || {
+        data_encoding::BASE64.encode(repeated(PROSE).as_bytes())
+    }),
     ("base64 noise", || data_encoding::BASE64.encode(&noise())),
     ("hex noise", || data_encoding::HEXLOWER.encode(&noise())),
     ("angle brackets", || repeated("<")),
@@ -59,17 +79,25 @@ fn noise() -> Vec<u8> {
 #[divan::bench(args = INPUTS.map(|(name, _)| name))]
 fn folding(bencher: Bencher, name: &str) {
     let input = input(name);
-    bencher.counter(BytesCount::of_str(&input)).bench_local(|| fold(&input));
+    bencher
+        .counter(BytesCount::of_str(&input))
+        .bench_local(|| fold(&input));
 }
 
 #[divan::bench(args = INPUTS.map(|(name, _)| name))]
 fn views(bencher: Bencher, name: &str) {
     let input = input(name);
-    bencher.counter(BytesCount::of_str(&input)).bench_local(|| Views::of(&input));
+    bencher
+        .counter(BytesCount::of_str(&input))
+        .bench_local(|| Views::of(&input));
 }
 
 fn input(name: &str) -> String {
-    INPUTS.iter().find(|(known, _)| *known == name).map(|(_, make)| make()).unwrap_or_default()
+    INPUTS
+        .iter()
+        .find(|(known, _)| *known == name)
+        .map(|(_, make)| make())
+        .unwrap_or_default()
 }
 
 fn main() {

@@ -18,17 +18,37 @@ const MIN_CARRIERS: usize = 4;
 /// All views of `input` within `limits`.
 pub(crate) fn explore(input: &str, limits: &Limits) -> Views {
     let mut watch = Watch::default();
-    let mut explorer = Explorer { budget: Budget::new(limits, input.len()), queue: VecDeque::new(), seen: HashSet::new(), views: Vec::new() };
+    let mut explorer = Explorer {
+        budget: Budget::new(limits, input.len()),
+        queue: VecDeque::new(),
+        seen: HashSet::new(),
+        views: Vec::new(),
+    };
     let plain = explorer.look(input, ViewKind::Plain, 0, None, &mut watch);
-    while let Some(Pending { kind, depth, text, layer }) = explorer.queue.pop_front() {
+    while let Some(Pending {
+        kind,
+        depth,
+        text,
+        layer,
+    }) = explorer.queue.pop_front()
+    {
         let view = explorer.look(&text, kind, depth, Some(&layer), &mut Watch::default());
         // Compatibility forms can fold to more bytes than they were.
-        if explorer.budget.take_bytes(view.text.len().saturating_sub(text.len())) {
+        if explorer
+            .budget
+            .take_bytes(view.text.len().saturating_sub(text.len()))
+        {
             explorer.views.push(view);
         }
     }
     let Explorer { budget, views, .. } = explorer;
-    Views { plain, others: views, signals: watch.finish(input), truncated: budget.truncated(), work: budget.work }
+    Views {
+        plain,
+        others: views,
+        signals: watch.finish(input),
+        truncated: budget.truncated(),
+        work: budget.work,
+    }
 }
 
 struct Explorer {
@@ -48,11 +68,22 @@ struct Pending {
 
 impl Explorer {
     /// Folds one text, queues what is found in it, and returns its view.
-    fn look(&mut self, text: &str, kind: ViewKind, depth: u8, below: Option<&Arc<Layer>>, watch: &mut Watch) -> View {
+    fn look(
+        &mut self,
+        text: &str,
+        kind: ViewKind,
+        depth: u8,
+        below: Option<&Arc<Layer>>,
+        watch: &mut Watch,
+    ) -> View {
         let folded = Folded::of(text, below, watch);
         self.budget.work += text.len() + folded.text.len();
         let scan = Scan::of(&folded.text, folded.layer.map());
-        let mut finds = Finds { explorer: self, depth: depth.saturating_add(1), below: None };
+        let mut finds = Finds {
+            explorer: self,
+            depth: depth.saturating_add(1),
+            below: None,
+        };
         finds.below = below.cloned();
         if watch.carriers >= MIN_CARRIERS {
             hidden::find(text, &mut finds);
@@ -69,7 +100,12 @@ impl Explorer {
         finds.below = folded.clean_layer;
         encoded::in_runs(&folded.clean, &mut finds);
         encoded::in_escapes(&folded.clean, &mut finds);
-        View { kind, depth, text: folded.text, layer: folded.layer }
+        View {
+            kind,
+            depth,
+            text: folded.text,
+            layer: folded.layer,
+        }
     }
 }
 
@@ -99,7 +135,12 @@ impl Finds<'_> {
     /// Adds a text that is to be folded and searched in turn.
     pub(crate) fn add(&mut self, kind: ViewKind, derived: Derived) {
         if let Some((text, layer)) = self.admit(derived) {
-            self.explorer.queue.push_back(Pending { kind, depth: self.depth, text, layer });
+            self.explorer.queue.push_back(Pending {
+                kind,
+                depth: self.depth,
+                text,
+                layer,
+            });
         }
     }
 
@@ -114,7 +155,12 @@ impl Finds<'_> {
     /// Adds a text that is folded and searched already.
     pub(crate) fn add_folded(&mut self, kind: ViewKind, derived: Derived) {
         if let Some((text, layer)) = self.admit(derived) {
-            self.explorer.views.push(View { kind, depth: self.depth, text, layer });
+            self.explorer.views.push(View {
+                kind,
+                depth: self.depth,
+                text,
+                layer,
+            });
         }
     }
 

@@ -3,23 +3,51 @@
 use crate::{Limits, Views, fold};
 
 /// Panics if the views of `input` break a promise of this crate.
-#[expect(clippy::missing_panics_doc, reason = "the first line says so")]
 pub fn check_invariants(input: &str) {
-    for limits in [Limits::default(), Limits { max_depth: 2, max_decoded: 300, decoded_ratio: 1, max_views: 3 }] {
+    for limits in [
+        Limits::default(),
+        Limits {
+            max_depth: 2,
+            max_decoded: 300,
+            decoded_ratio: 1,
+            max_views: 3,
+        },
+    ] {
         check(input, &limits);
     }
 }
 
 fn check(input: &str, limits: &Limits) {
     let views = Views::with_limits(input, limits);
-    assert_eq!(views.plain().text(), fold(input), "the plain view is the fold");
-    assert!(views.iter().skip(1).map(|view| view.text().len()).sum::<usize>() <= limits.max_decoded, "decoded bytes stay within the cap");
-    assert!(views.iter().count() <= limits.max_views + 1, "views stay within the cap");
+    assert_eq!(
+        views.plain().text(),
+        fold(input),
+        "the plain view is the fold"
+    );
+    assert!(
+        views
+            .iter()
+            .skip(1)
+            .map(|view| view.text().len())
+            .sum::<usize>()
+            <= limits.max_decoded,
+        "decoded bytes stay within the cap"
+    );
+    assert!(
+        views.iter().count() <= limits.max_views + 1,
+        "views stay within the cap"
+    );
     for signal in views.signals() {
-        assert!(signal.count > 0 && input.get(signal.first.start..signal.first.end).is_some(), "a signal has a place: {signal:?}");
+        assert!(
+            signal.count > 0 && input.get(signal.first.start..signal.first.end).is_some(),
+            "a signal has a place: {signal:?}"
+        );
     }
     for view in views.iter() {
-        assert!(view.depth() <= limits.max_depth, "depth stays within the cap");
+        assert!(
+            view.depth() <= limits.max_depth,
+            "depth stays within the cap"
+        );
         check_origins(input, view);
     }
     let mut last = 0;
@@ -38,12 +66,23 @@ fn check_origins(input: &str, view: &crate::View) {
         for width in [0, 1, 7, len] {
             let span = view.origin(start..start + width);
             let slice = input.get(span.start..span.end);
-            assert!(slice.is_some(), "{:?} {start}+{width} maps to {span:?}, which is no slice of the input", view.kind());
+            assert!(
+                slice.is_some(),
+                "{:?} {start}+{width} maps to {span:?}, which is no slice of the input",
+                view.kind()
+            );
             let inside = span.is_empty() || (whole.start <= span.start && span.end <= whole.end);
-            assert!(inside, "{:?} {start}+{width} maps to {span:?} outside {whole:?}", view.kind());
+            assert!(
+                inside,
+                "{:?} {start}+{width} maps to {span:?} outside {whole:?}",
+                view.kind()
+            );
         }
     }
     #[expect(clippy::reversed_empty_ranges, reason = "any range must be taken")]
     let backwards = view.origin(5..2);
-    assert!(backwards.start <= backwards.end && backwards.end <= input.len(), "a backwards range is clamped");
+    assert!(
+        backwards.start <= backwards.end && backwards.end <= input.len(),
+        "a backwards range is clamped"
+    );
 }

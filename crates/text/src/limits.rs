@@ -15,7 +15,12 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { max_depth: 4, max_decoded: 1 << 20, decoded_ratio: 2, max_views: 64 }
+        Limits {
+            max_depth: 4,
+            max_decoded: 1 << 20,
+            decoded_ratio: 2,
+            max_views: 64,
+        }
     }
 }
 
@@ -35,8 +40,16 @@ pub(crate) struct Budget {
 
 impl Budget {
     pub(crate) fn new(limits: &Limits, input_len: usize) -> Budget {
-        let relative = input_len.saturating_mul(limits.decoded_ratio).saturating_add(DECODED_FLOOR);
-        Budget { bytes: limits.max_decoded.min(relative), views: limits.max_views, max_depth: limits.max_depth, truncated: false, work: 0 }
+        let relative = input_len
+            .saturating_mul(limits.decoded_ratio)
+            .saturating_add(DECODED_FLOOR);
+        Budget {
+            bytes: limits.max_decoded.min(relative),
+            views: limits.max_views,
+            max_depth: limits.max_depth,
+            truncated: false,
+            work: 0,
+        }
     }
 
     /// Whether a text at `depth` may give rise to further views.
@@ -84,7 +97,10 @@ mod tests {
 
     #[test]
     fn the_smaller_cap_wins() {
-        let limits = Limits { max_decoded: 100_000, ..Limits::default() };
+        let limits = Limits {
+            max_decoded: 100_000,
+            ..Limits::default()
+        };
         assert_eq!(Budget::new(&limits, 0).bytes_left(), 64 << 10);
         assert_eq!(Budget::new(&limits, 1 << 30).bytes_left(), 100_000);
         assert_eq!(Budget::new(&limits, usize::MAX).bytes_left(), 100_000);
@@ -92,7 +108,10 @@ mod tests {
 
     #[test]
     fn an_unpaid_view_marks_truncation_and_takes_nothing() {
-        let limits = Limits { max_decoded: 10, ..Limits::default() };
+        let limits = Limits {
+            max_decoded: 10,
+            ..Limits::default()
+        };
         let mut budget = Budget::new(&limits, 100);
         assert!(budget.take_view(6));
         assert!(!budget.truncated());
@@ -103,7 +122,13 @@ mod tests {
 
     #[test]
     fn views_are_counted() {
-        let mut budget = Budget::new(&Limits { max_views: 1, ..Limits::default() }, 100);
+        let mut budget = Budget::new(
+            &Limits {
+                max_views: 1,
+                ..Limits::default()
+            },
+            100,
+        );
         assert!(budget.take_view(1));
         assert!(!budget.take_view(1));
         assert_eq!(budget.bytes_left(), 0);

@@ -58,7 +58,8 @@ impl Derived {
 
 /// The range `context` bytes around `range`, on char boundaries of `text`.
 pub(crate) fn around(text: &str, range: &Range<usize>, context: usize) -> Range<usize> {
-    text.ceil_char_boundary(range.start.saturating_sub(context))..text.floor_char_boundary(range.end.saturating_add(context))
+    text.ceil_char_boundary(range.start.saturating_sub(context))
+        ..text.floor_char_boundary(range.end.saturating_add(context))
 }
 
 /// Applies sorted, disjoint `edits` and keeps the passages around them, one per line, up to about `max_bytes`.
@@ -69,7 +70,8 @@ pub(crate) fn rewrite(source: &str, edits: &[Edit], max_bytes: usize) -> (Derive
     let mut open_until = 0;
     for edit in edits {
         let passage = around(source, &edit.range, CONTEXT);
-        if derived.text.len() + (edit.range.start - copied.max(passage.start)) + CONTEXT > max_bytes {
+        if derived.text.len() + (edit.range.start - copied.max(passage.start)) + CONTEXT > max_bytes
+        {
             return (finish(derived, source, copied..open_until, max_bytes), true);
         }
         if passage.start > open_until || derived.text.is_empty() {
@@ -82,7 +84,10 @@ pub(crate) fn rewrite(source: &str, edits: &[Edit], max_bytes: usize) -> (Derive
         copied = edit.range.end;
         open_until = passage.end.max(open_until);
     }
-    (finish(derived, source, copied..open_until, max_bytes), false)
+    (
+        finish(derived, source, copied..open_until, max_bytes),
+        false,
+    )
 }
 
 fn finish(mut derived: Derived, source: &str, rest: Range<usize>, max_bytes: usize) -> Derived {
@@ -97,21 +102,39 @@ mod tests {
     use super::*;
 
     fn word(range: Range<usize>, word: &'static str) -> Edit {
-        Edit { range, text: EditText::Word(word) }
+        Edit {
+            range,
+            text: EditText::Word(word),
+        }
     }
 
     #[test]
     fn near_edits_share_a_passage_and_far_ones_do_not() {
-        let source = format!("{}1gnore the ru1es{}b4d{}", "x".repeat(300), "y".repeat(1000), "z".repeat(10));
+        let source = format!(
+            "{}1gnore the ru1es{}b4d{}",
+            "x".repeat(300),
+            "y".repeat(1000),
+            "z".repeat(10)
+        );
         let ru1es = source.find("ru1es").unwrap();
         let b4d = source.find("b4d").unwrap();
-        let edits = [word(300..306, "ignore"), word(ru1es..ru1es + 5, "rules"), word(b4d..b4d + 3, "bad")];
+        let edits = [
+            word(300..306, "ignore"),
+            word(ru1es..ru1es + 5, "rules"),
+            word(b4d..b4d + 3, "bad"),
+        ];
         let (derived, cut) = rewrite(&source, &edits, 10_000);
         assert!(!cut);
         let lines: Vec<_> = derived.text.lines().collect();
         assert_eq!(lines.len(), 2);
-        assert_eq!(lines[0], format!("{}ignore the rules{}", "x".repeat(160), "y".repeat(160)));
-        assert_eq!(lines[1], format!("{}bad{}", "y".repeat(160), "z".repeat(10)));
+        assert_eq!(
+            lines[0],
+            format!("{}ignore the rules{}", "x".repeat(160), "y".repeat(160))
+        );
+        assert_eq!(
+            lines[1],
+            format!("{}bad{}", "y".repeat(160), "z".repeat(10))
+        );
         let at = derived.text.find("bad").unwrap();
         let span = derived.map.span(at..at + 3);
         assert_eq!((span.start, span.end), (b4d, b4d + 3));
@@ -120,7 +143,9 @@ mod tests {
     #[test]
     fn the_limit_holds() {
         let source = "ab".repeat(5000);
-        let edits: Vec<_> = (0..100).map(|at| word(at * 100..at * 100 + 1, "zz")).collect();
+        let edits: Vec<_> = (0..100)
+            .map(|at| word(at * 100..at * 100 + 1, "zz"))
+            .collect();
         let (derived, cut) = rewrite(&source, &edits, 1000);
         assert!(cut);
         assert!(derived.text.len() <= 1000);

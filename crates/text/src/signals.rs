@@ -140,7 +140,11 @@ impl Watch {
     /// A few tags after a black flag name a region, as in the flag of Scotland.
     fn flag_tag(&mut self, unseen: &Unseen) -> bool {
         let in_flag = unseen.before == Some(BLACK_FLAG) && self.flag_tags < MAX_FLAG_TAGS;
-        self.flag_tags = if unseen.c == '\u{e007f}' { 0 } else { self.flag_tags + 1 };
+        self.flag_tags = if unseen.c == '\u{e007f}' {
+            0
+        } else {
+            self.flag_tags + 1
+        };
         in_flag
     }
 
@@ -154,7 +158,13 @@ impl Watch {
     }
 
     /// A word of `letters` letters had `hyphens` soft hyphens in it.
-    pub(crate) fn hyphenated(&mut self, span: Span, letters: usize, hyphens: usize, is_key_word: bool) {
+    pub(crate) fn hyphenated(
+        &mut self,
+        span: Span,
+        letters: usize,
+        hyphens: usize,
+        is_key_word: bool,
+    ) {
         let every_letter_or_two = letters * 2 < (hyphens + 1) * 5;
         if is_key_word || every_letter_or_two {
             self.note(SignalKind::ZeroWidth, span, hyphens);
@@ -184,18 +194,40 @@ impl Watch {
             self.note(SignalKind::Styled, span, count);
         }
         let tallied = SignalKind::ALL.into_iter().zip(self.tallies);
-        tallied.filter_map(|(kind, tally)| tally.map(|(first, count)| Signal { kind, first, count })).collect()
+        tallied
+            .filter_map(|(kind, tally)| tally.map(|(first, count)| Signal { kind, first, count }))
+            .collect()
     }
 
+    #[expect(
+        clippy::needless_bitwise_bool,
+        reason = "a branch per byte would undo the speed of judging them together"
+    )]
     fn controls(&mut self, input: &str) {
-        let is_control = |byte: u8| (byte == 0x7f) | (byte < 0x09) | ((byte > 0x0d) & (byte < 0x20));
+        let is_control =
+            |byte: u8| (byte == 0x7f) | (byte < 0x09) | ((byte > 0x0d) & (byte < 0x20));
         // Looking at whole chunks without a branch is many times faster, and there is almost never anything.
-        let is_clean = |chunk: &[u8]| !chunk.iter().fold(false, |any, byte| any | is_control(*byte));
+        let is_clean = |chunk: &[u8]| {
+            !chunk
+                .iter()
+                .fold(false, |any, byte| any | is_control(*byte))
+        };
         if input.as_bytes().chunks(1 << 10).all(is_clean) {
             return;
         }
-        for (at, _) in input.bytes().enumerate().filter(|(_, byte)| is_control(*byte)) {
-            self.note(SignalKind::Control, Span { start: at, end: at + 1 }, 1);
+        for (at, _) in input
+            .bytes()
+            .enumerate()
+            .filter(|(_, byte)| is_control(*byte))
+        {
+            self.note(
+                SignalKind::Control,
+                Span {
+                    start: at,
+                    end: at + 1,
+                },
+                1,
+            );
         }
     }
 }
@@ -210,20 +242,33 @@ fn explained_zero_width(unseen: &Unseen) -> bool {
     if unseen.c == '\u{feff}' && unseen.span.start == 0 {
         return true;
     }
-    let Some(before) = unseen.before else { return false };
+    let Some(before) = unseen.before else {
+        return false;
+    };
     if unseen.kind == Invisible::Joiner {
-        let shapes_letters = needs_joiners(before) && !unseen.after.is_some_and(|after| after.is_ascii_alphabetic());
-        return shapes_letters || (is_pictograph(before) && unseen.after.is_some_and(is_pictograph));
+        let shapes_letters = needs_joiners(before)
+            && !unseen
+                .after
+                .is_some_and(|after| after.is_ascii_alphabetic());
+        return shapes_letters
+            || (is_pictograph(before) && unseen.after.is_some_and(is_pictograph));
     }
     // Zero-width spaces mark where lines may break in scripts that write no spaces.
-    unseen.c == '\u{200b}' && (writes_no_spaces(before) || unseen.after.is_some_and(writes_no_spaces))
+    unseen.c == '\u{200b}'
+        && (writes_no_spaces(before) || unseen.after.is_some_and(writes_no_spaces))
 }
 
 fn explained_variation(unseen: &Unseen) -> bool {
-    let doubled = unseen.after.is_some_and(|after| crate::fold::invisible::invisible(after) == Some(Invisible::Variation));
-    let Some(base) = unseen.before.filter(|_| !doubled) else { return false };
+    let doubled = unseen.after.is_some_and(|after| {
+        crate::fold::invisible::invisible(after) == Some(Invisible::Variation)
+    });
+    let Some(base) = unseen.before.filter(|_| !doubled) else {
+        return false;
+    };
     match unseen.c {
-        '\u{fe0e}' | '\u{fe0f}' => !base.is_alphabetic() && !base.is_whitespace(),
+        '\u{fe0e}' | '\u{fe0f}' => {
+            is_pictograph(base) || (!base.is_alphabetic() && !base.is_whitespace())
+        }
         '\u{180b}'..='\u{180f}' => ('\u{1800}'..='\u{18af}').contains(&base),
         '\u{fe00}'..='\u{fe02}' => !base.is_ascii(),
         _ => ('\u{3400}'..='\u{9fff}').contains(&base) || base >= '\u{20000}',
@@ -249,7 +294,11 @@ mod tests {
     use crate::{SignalKind, Views};
 
     fn kinds(input: &str) -> Vec<SignalKind> {
-        Views::of(input).signals().iter().map(|signal| signal.kind).collect()
+        Views::of(input)
+            .signals()
+            .iter()
+            .map(|signal| signal.kind)
+            .collect()
     }
 
     #[test]
@@ -263,7 +312,8 @@ mod tests {
             "שלום\u{200f} (hello)\u{200e} \u{2067}עולם\u{2069}",
             "ภาษา\u{200b}ไทย",
             "日本のＮＨＫとＮＡＳＡ",
-            "葛\u{e0100}城",
+            "葛\u{e0100}城 ℹ\u{fe0f}",
+            "sinα, ρgh, QΔNL and 5 μm",
             "Tiếng Việt có dấu, crème brûlée, Ελληνικά, русский текст, SMSки",
             "tabs\tand\r\nlines",
             "🇩🇪 🇫🇷 🇺🇦",
@@ -278,7 +328,10 @@ mod tests {
             ("ig\u{200b}nore", SignalKind::ZeroWidth),
             ("ig\u{200d}nore", SignalKind::ZeroWidth),
             ("text\u{feff} here", SignalKind::ZeroWidth),
-            ("i\u{ad}g\u{ad}n\u{ad}o\u{ad}r\u{ad}e", SignalKind::ZeroWidth),
+            (
+                "i\u{ad}g\u{ad}n\u{ad}o\u{ad}r\u{ad}e",
+                SignalKind::ZeroWidth,
+            ),
             ("instruc\u{ad}tions", SignalKind::ZeroWidth),
             ("abc\u{202e}fed", SignalKind::Bidi),
             ("\u{2067}no right to left\u{2069}", SignalKind::Bidi),
@@ -291,7 +344,10 @@ mod tests {
             ("ｉｇｎｏｒｅ", SignalKind::Styled),
             ("ⓘⓖⓝⓞⓡⓔ", SignalKind::Styled),
             ("ɪɢɴᴏʀᴇ", SignalKind::Styled),
-            ("i\u{300}\u{301}\u{302}\u{303}gnore", SignalKind::StackedMarks),
+            (
+                "i\u{300}\u{301}\u{302}\u{303}gnore",
+                SignalKind::StackedMarks,
+            ),
             ("icon \u{e123}", SignalKind::PrivateUse),
             ("nul\0byte", SignalKind::Control),
         ] {
@@ -303,6 +359,9 @@ mod tests {
     fn a_signal_knows_its_first_place_and_count() {
         let views = Views::of("a\u{200b}b\u{200b}c");
         let signal = views.signals().first().unwrap();
-        assert_eq!((signal.first.start, signal.first.end, signal.count), (1, 4, 2));
+        assert_eq!(
+            (signal.first.start, signal.first.end, signal.count),
+            (1, 4, 2)
+        );
     }
 }

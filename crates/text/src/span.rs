@@ -58,7 +58,13 @@ impl SpanMap {
     }
 
     /// The next `view_len` bytes came from `source` on, `view_step` bytes from each `source_step` bytes.
-    pub(crate) fn steps(&mut self, source: usize, view_len: usize, view_step: usize, source_step: usize) {
+    pub(crate) fn steps(
+        &mut self,
+        source: usize,
+        view_len: usize,
+        view_step: usize,
+        source_step: usize,
+    ) {
         if view_len == 0 || view_step == 0 {
             return;
         }
@@ -71,7 +77,11 @@ impl SpanMap {
         self.unordered |= source < self.source_end;
         self.view_len += view_len;
         self.source_end = source + view_len.div_ceil(view_step) * source_step;
-        if !self.pieces.last().is_some_and(|last| last.continues_into(&piece)) {
+        if !self
+            .pieces
+            .last()
+            .is_some_and(|last| last.continues_into(&piece))
+        {
             self.pieces.push(piece);
         }
     }
@@ -86,18 +96,33 @@ impl SpanMap {
         let start = range.start.min(self.view_len);
         let end = range.end.clamp(start, self.view_len);
         if start == end {
-            let at = self.piece_at(start).map_or(0, |piece| piece.step_start(start));
-            let at = if start == self.view_len { self.source_end } else { at };
+            let at = self
+                .piece_at(start)
+                .map_or(0, |piece| piece.step_start(start));
+            let at = if start == self.view_len {
+                self.source_end
+            } else {
+                at
+            };
             return Span { start: at, end: at };
         }
         if self.unordered {
             return self.hull(start, end);
         }
-        Span { start: self.piece_at(start).map_or(0, |piece| piece.step_start(start)), end: self.piece_at(end - 1).map_or(0, |piece| piece.step_end(end - 1)) }
+        Span {
+            start: self
+                .piece_at(start)
+                .map_or(0, |piece| piece.step_start(start)),
+            end: self
+                .piece_at(end - 1)
+                .map_or(0, |piece| piece.step_end(end - 1)),
+        }
     }
 
     fn index_at(&self, view: usize) -> usize {
-        self.pieces.partition_point(|piece| piece.view <= view).saturating_sub(1)
+        self.pieces
+            .partition_point(|piece| piece.view <= view)
+            .saturating_sub(1)
     }
 
     fn piece_at(&self, view: usize) -> Option<&Piece> {
@@ -108,7 +133,10 @@ impl SpanMap {
         let touched = self.index_at(start)..=self.index_at(end - 1);
         let pieces = self.pieces.get(touched).unwrap_or_default();
         let limits = pieces.iter().skip(1).map(|next| next.view).chain([end]);
-        let mut hull = Span { start: usize::MAX, end: 0 };
+        let mut hull = Span {
+            start: usize::MAX,
+            end: 0,
+        };
         for (piece, limit) in pieces.iter().zip(limits) {
             hull.start = hull.start.min(piece.step_start(start.max(piece.view)));
             hull.end = hull.end.max(piece.step_end(limit.min(end) - 1));
@@ -146,7 +174,10 @@ pub(crate) struct Layer {
 
 impl Layer {
     pub(crate) fn on(below: Option<&Arc<Layer>>, map: SpanMap) -> Arc<Layer> {
-        Arc::new(Layer { map, below: below.cloned() })
+        Arc::new(Layer {
+            map,
+            below: below.cloned(),
+        })
     }
 
     /// The span of the original that produced `range` of the text this layer describes.

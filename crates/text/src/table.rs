@@ -23,7 +23,10 @@ pub(crate) struct HashBits {
 impl HashBits {
     /// Room for `1 << bits` different answers.
     pub(crate) fn new(bits: u32) -> Self {
-        HashBits { words: vec![0; 1 << bits.saturating_sub(6)], shift: 64 - bits }
+        HashBits {
+            words: vec![0; 1 << bits.saturating_sub(6)],
+            shift: 64 - bits,
+        }
     }
 
     pub(crate) fn insert(&mut self, hash: u64) {

@@ -49,15 +49,44 @@ macro_rules! banks {
 }
 
 const FILES: &[(&str, &str)] = banks!(
-    "de", "es",
+    "en",
+    "en_benign",
+    "en_carriers",
+    "en_agents",
+    "en_hijack",
+    "en_mail",
+    "en_secrets",
+    "zh",
+    "es",
+    "hi",
+    "ar",
+    "pt",
+    "ru",
+    "ja",
+    "de",
+    "fr",
+    "ko",
+    "tr",
+    "vi",
+    "it",
+    "pl",
+    "uk",
+    "id",
+    "fa",
 );
 
 /// The banks of this release, one for each language; files of one language are joined.
 pub fn shipped_banks() -> Result<Vec<Bank>, BankError> {
     let mut banks: Vec<Bank> = Vec::new();
     for (name, text) in FILES {
-        let bank: Bank = toml::from_str(text).map_err(|error| BankError { name, problem: error.to_string() })?;
-        match banks.iter_mut().find(|known| known.language == bank.language) {
+        let bank: Bank = toml::from_str(text).map_err(|error| BankError {
+            name,
+            problem: error.to_string(),
+        })?;
+        match banks
+            .iter_mut()
+            .find(|known| known.language == bank.language)
+        {
             Some(known) => known.join(bank),
             None => banks.push(bank),
         }
@@ -67,7 +96,11 @@ pub fn shipped_banks() -> Result<Vec<Bank>, BankError> {
 
 impl Bank {
     fn join(&mut self, other: Self) {
-        let lists = [(&mut self.slots, other.slots), (&mut self.attack, other.attack), (&mut self.benign, other.benign)];
+        let lists = [
+            (&mut self.slots, other.slots),
+            (&mut self.attack, other.attack),
+            (&mut self.benign, other.benign),
+        ];
         for (mine, theirs) in lists {
             for (key, lines) in theirs {
                 mine.entry(key).or_default().extend(lines);
@@ -91,7 +124,11 @@ mod tests {
             assert!(bank.benign.len() >= 10, "{name}: {:?}", bank.benign.keys());
             assert!(bank.carrier.documents.len() >= 12, "{name}");
             for document in &bank.carrier.documents {
-                assert_eq!(document.matches("{attack}").count(), 1, "{name}: {document}");
+                assert_eq!(
+                    document.matches("{attack}").count(),
+                    1,
+                    "{name}: {document}"
+                );
             }
         }
     }
@@ -99,7 +136,8 @@ mod tests {
     #[test]
     fn no_sentence_is_both() {
         for bank in shipped_banks().unwrap() {
-            let attacks: std::collections::HashSet<&String> = bank.attack.values().flatten().collect();
+            let attacks: std::collections::HashSet<&String> =
+                bank.attack.values().flatten().collect();
             for line in bank.benign.values().flatten() {
                 assert!(!attacks.contains(line), "{}: {line}", bank.language);
             }

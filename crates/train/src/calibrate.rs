@@ -9,7 +9,9 @@ pub fn threshold_at(benign: &[f32], rate: f64) -> f32 {
     sorted.sort_by(|a, b| b.total_cmp(a));
     let allowed = (sorted.len() as f64 * rate).floor() as usize;
     // The first value that must stay below the threshold, and the next float above it.
-    sorted.get(allowed).map_or(f32::NEG_INFINITY, |value| value.next_up())
+    sorted
+        .get(allowed)
+        .map_or(f32::NEG_INFINITY, |value| value.next_up())
 }
 
 /// Puts the block line where one benign text in `1 / block_rate` from unseen sources reaches it,
@@ -19,7 +21,10 @@ pub fn calibrate(benign: &[f32], block_rate: f64, baseline_rate: f64) -> Calibra
     let block_at = threshold_at(benign, block_rate);
     let baseline_at = threshold_at(benign, baseline_rate);
     let apart = (baseline_at - block_at).max(0.2);
-    Calibration { block_at, slope: 4.0 / apart }
+    Calibration {
+        block_at,
+        slope: 4.0 / apart,
+    }
 }
 
 #[cfg(test)]

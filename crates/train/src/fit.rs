@@ -6,7 +6,9 @@
 
 use crate::random::Random;
 use crate::samples::{Sample, Samples};
-use blastshield_detect::model::windows::{score, windows};
+use blastshield_detect::model::windows::{
+    Evidence, LEAST_CONCEPTS, LEAST_WORDS, LENGTHS, length_class, windows,
+};
 use std::ops::Range;
 
 /// How to train.
@@ -40,8 +42,8 @@ impl Default for FitOptions {
             rate: 0.35,
             decay: 0.02,
             dropout: 25,
-            attack_cap: 1_500.0,
-            benign_cap: 2_500.0,
+            attack_cap: 8_000.0,
+            benign_cap: 8_000.0,
             witnesses: 2,
             seed: 7,
         }
@@ -53,20 +55,27 @@ impl Default for FitOptions {
 pub struct Weights {
     /// One weight a bucket.
     pub weights: Vec<f32>,
-    /// The logit of nothing.
-    pub bias: f32,
+    /// The logit of nothing, for each length of window.
+    pub biases: [f32; LENGTHS],
 }
 
 /// Fits weights to the samples of the sources that `keep` lets through.
 #[must_use]
 pub fn fit(samples: &Samples, keep: impl Fn(&str) -> bool, options: &FitOptions) -> Weights {
     let kept: Vec<bool> = samples.sources.iter().map(|source| keep(source)).collect();
-    let chosen: Vec<&Sample> = samples.samples.iter().filter(|s| kept.get(s.source).copied().unwrap_or(false)).collect();
+    let chosen: Vec<&Sample> = samples
+        .samples
+        .iter()
+        .filter(|s| kept.get(s.source).copied().unwrap_or(false))
+        .collect();
     let mut fitting = Fitting::new(&chosen, samples.sources.len(), options);
     for epoch in 0..options.epochs {
         fitting.pass(&chosen, epoch);
     }
-    Weights { weights: fitting.weights, bias: fitting.bias }
+    Weights {
+        weights: fitting.weights,
+        biases: fitting.biases,
+    }
 }
 
 struct Fitting<'o> {
@@ -76,8 +85,8 @@ struct Fitting<'o> {
     seen: Vec<f32>,
     /// Whether a feature may speak for an attack.
     may_accuse: Vec<bool>,
-    bias: f32,
-    bias_seen: f32,
+    biases: [f32; LENGTHS],
+    biases_seen: [f32; LENGTHS],
     /// What a row of each source counts, (benign, attack).
     shares: Vec<(f32, f32)>,
     random: Random,
@@ -91,8 +100,8 @@ impl<'o> Fitting<'o> {
             weights: vec![0.0; buckets],
             seen: vec![1e-3; buckets],
             may_accuse: witnessed(chosen, buckets, options.witnesses),
-            bias: 0.0,
-            bias_seen: 1e-3,
+            biases: [0.0; LENGTHS],
+            biases_seen: [1e-3; LENGTHS],
             shares: shares(chosen, sources, options),
             random: Random::new(options.seed),
         }
@@ -105,7 +114,11 @@ impl<'o> Fitting<'o> {
             let Some(sample) = chosen.get(number) else {
                 continue;
             };
-            let window = if epoch == 0 { self.any_window(sample) } else { self.worst_window(sample) };
+            let window = if epoch == 0 {
+                self.any_window(sample)
+            } else {
+                self.worst_window(sample)
+            };
             self.learn(sample, window);
             if !sample.attack && sample.blocks() > 4 {
                 let window = self.any_window(sample);
@@ -122,44 +135,90 @@ impl<'o> Fitting<'o> {
     }
 
     fn worst_window(&self, sample: &Sample) -> Range<usize> {
-        let sums: Vec<(f32, u32)> = (0..sample.blocks())
+        let blocks: Vec<Evidence> = (0..sample.blocks())
             .map(|block| {
-                let features = sample.features(block..block + 1);
-                (features.iter().map(|f| self.weight(*f)).sum(), u32::try_from(features.len()).unwrap_or(u32::MAX))
+                self.weigh(
+                    sample.words(block..block + 1),
+                    sample.concepts(block..block + 1),
+                )
             })
             .collect();
         let mut worst = (f32::NEG_INFINITY, 0..0);
         for window in windows(sample.blocks()) {
-            let inside = sums.get(window.clone()).unwrap_or_default();
-            let (sum, count) = inside.iter().fold((0.0, 0), |(s, c), (sum, count)| (s + sum, c + count));
-            let value = score(sum, count);
-            if value > worst.0 {
-                worst = (value, window);
+            let inside = blocks.get(window.clone()).unwrap_or_default();
+            let logit = inside
+                .iter()
+                .fold(Evidence::default(), |sum, block| sum + *block)
+                .score()
+                + self.bias(&window);
+            if logit > worst.0 {
+                worst = (logit, window);
             }
         }
         worst.1
     }
 
+    fn weigh(&self, words: &[u32], concepts: &[u32]) -> Evidence {
+        let mut evidence = Evidence::default();
+        words
+            .iter()
+            .for_each(|hash| evidence.words.add(self.weight(*hash)));
+        concepts
+            .iter()
+            .for_each(|hash| evidence.concepts.add(self.weight(*hash)));
+        evidence
+    }
+
+    fn bias(&self, window: &Range<usize>) -> f32 {
+        self.biases
+            .get(length_class(window.len()))
+            .copied()
+            .unwrap_or(0.0)
+    }
+
     fn learn(&mut self, sample: &Sample, window: Range<usize>) {
-        let all = sample.features(window);
-        let features: Vec<u32> = all.iter().copied().filter(|_| !self.random.chance(self.options.dropout)).collect();
-        let count = u32::try_from(features.len()).unwrap_or(u32::MAX);
-        let sum: f32 = features.iter().map(|f| self.weight(*f)).sum();
-        let logit = score(sum, count) + self.bias;
+        let words = self.thin_out(sample.words(window.clone()));
+        let concepts = self.thin_out(sample.concepts(window.clone()));
+        let evidence = self.weigh(&words, &concepts);
+        let logit = evidence.score() + self.bias(&window);
         let target = if sample.attack { 1.0 } else { 0.0 };
-        let (benign, attack) = self.shares.get(sample.source).copied().unwrap_or((1.0, 1.0));
-        let error = (1.0 / (1.0 + (-logit).exp()) - target) * if sample.attack { attack } else { benign };
-        let step = score(error, count);
-        for feature in &features {
-            self.nudge(*feature, step);
+        let (benign, attack) = self
+            .shares
+            .get(sample.source)
+            .copied()
+            .unwrap_or((1.0, 1.0));
+        let error =
+            (1.0 / (1.0 + (-logit).exp()) - target) * if sample.attack { attack } else { benign };
+        let tame = |count: u32, least: u32| error / (count.max(least) as f32).sqrt();
+        let (word_step, concept_step) = (
+            tame(evidence.words.count, LEAST_WORDS),
+            tame(evidence.concepts.count, LEAST_CONCEPTS),
+        );
+        words.iter().for_each(|hash| self.nudge(*hash, word_step));
+        concepts
+            .iter()
+            .for_each(|hash| self.nudge(*hash, concept_step));
+        let class = length_class(window.len());
+        if let (Some(bias), Some(seen)) =
+            (self.biases.get_mut(class), self.biases_seen.get_mut(class))
+        {
+            *seen += error * error;
+            *bias -= self.options.rate * error / seen.sqrt();
         }
-        self.bias_seen += error * error;
-        self.bias -= self.options.rate * error / self.bias_seen.sqrt();
+    }
+
+    fn thin_out(&mut self, hashes: &[u32]) -> Vec<u32> {
+        hashes
+            .iter()
+            .copied()
+            .filter(|_| !self.random.chance(self.options.dropout))
+            .collect()
     }
 
     fn nudge(&mut self, feature: u32, gradient: f32) {
         let bucket = self.bucket(feature);
-        let (Some(weight), Some(seen)) = (self.weights.get_mut(bucket), self.seen.get_mut(bucket)) else {
+        let (Some(weight), Some(seen)) = (self.weights.get_mut(bucket), self.seen.get_mut(bucket))
+        else {
             return;
         };
         *seen += gradient * gradient;
@@ -174,7 +233,10 @@ impl<'o> Fitting<'o> {
     }
 
     fn weight(&self, feature: u32) -> f32 {
-        self.weights.get(self.bucket(feature)).copied().unwrap_or(0.0)
+        self.weights
+            .get(self.bucket(feature))
+            .copied()
+            .unwrap_or(0.0)
     }
 }
 
@@ -183,13 +245,17 @@ fn witnessed(chosen: &[&Sample], buckets: usize, witnesses: u32) -> Vec<bool> {
     let mut sources = vec![0_u64; buckets];
     for sample in chosen.iter().filter(|s| s.attack) {
         let bit = 1_u64 << (sample.source % 64);
-        for feature in sample.features(0..sample.blocks()) {
+        let all = 0..sample.blocks();
+        for feature in sample.words(all.clone()).iter().chain(sample.concepts(all)) {
             if let Some(mask) = sources.get_mut(*feature as usize & (buckets - 1)) {
                 *mask |= bit;
             }
         }
     }
-    sources.iter().map(|mask| mask.count_ones() >= witnesses).collect()
+    sources
+        .iter()
+        .map(|mask| mask.count_ones() >= witnesses)
+        .collect()
 }
 
 /// What one row of each source counts, so that no source outweighs the others.
@@ -205,5 +271,13 @@ fn shares(chosen: &[&Sample], sources: usize, options: &FitOptions) -> Vec<(f32,
         }
     }
     let share = |count: f32, cap: f32| if count > cap { cap / count } else { 1.0 };
-    counts.iter().map(|(benign, attack)| (share(*benign, options.benign_cap), share(*attack, options.attack_cap))).collect()
+    counts
+        .iter()
+        .map(|(benign, attack)| {
+            (
+                share(*benign, options.benign_cap),
+                share(*attack, options.attack_cap),
+            )
+        })
+        .collect()
 }

@@ -20,17 +20,31 @@ pub struct Recipe {
 
 impl Default for Recipe {
     fn default() -> Self {
-        Self { per_attack: 3, per_benign: 2, per_carrier: 3, seed: 2026 }
+        Self {
+            per_attack: 3,
+            per_benign: 2,
+            per_carrier: 3,
+            seed: 2026,
+        }
     }
 }
 
 /// Makes the rows; the same banks and recipe give the same rows.
 #[must_use]
 pub fn generate(banks: &[Bank], recipe: Recipe) -> Vec<Row> {
-    let shared = banks.iter().find(|bank| bank.language == "en").map(|bank| bank.slots.clone()).unwrap_or_default();
+    let shared = banks
+        .iter()
+        .find(|bank| bank.language == "en")
+        .map(|bank| bank.slots.clone())
+        .unwrap_or_default();
     let mut rows = Vec::new();
     for bank in banks {
-        let mut maker = Maker { bank, shared: &shared, random: Random::new(recipe.seed), rows: &mut rows };
+        let mut maker = Maker {
+            bank,
+            shared: &shared,
+            random: Random::new(recipe.seed),
+            rows: &mut rows,
+        };
         maker.attacks(recipe.per_attack);
         maker.benign(recipe.per_benign);
         maker.carriers(recipe.per_carrier);
@@ -51,7 +65,11 @@ impl Maker<'_> {
             for line in lines {
                 for round in 0..each {
                     let attack = self.fill(line);
-                    let text = if round == 0 { attack } else { self.dress(&attack) };
+                    let text = if round == 0 {
+                        attack
+                    } else {
+                        self.dress(&attack)
+                    };
                     self.push(text, 1, category);
                 }
             }
@@ -66,7 +84,11 @@ impl Maker<'_> {
                     let mut text = self.fill(line);
                     if round > 0 {
                         for _ in 0..self.random.below(4) {
-                            let more = self.random.pick(&all).map(|l| l.as_str()).unwrap_or_default();
+                            let more = self
+                                .random
+                                .pick(&all)
+                                .map(|l| l.as_str())
+                                .unwrap_or_default();
                             text = join(&text, &self.fill(more), self.random.chance(50));
                         }
                     }
@@ -80,7 +102,14 @@ impl Maker<'_> {
         let all: Vec<&String> = self.bank.benign.values().flatten().collect();
         for document in &self.bank.carrier.documents {
             for round in 0..each {
-                let inside = if round == 0 { String::new() } else { self.random.pick(&all).map(|l| self.fill(l)).unwrap_or_default() };
+                let inside = if round == 0 {
+                    String::new()
+                } else {
+                    self.random
+                        .pick(&all)
+                        .map(|l| self.fill(l))
+                        .unwrap_or_default()
+                };
                 let text = self.fill(&document.replace("{attack}", &inside));
                 self.push(text, 0, "carrier");
             }
@@ -98,8 +127,16 @@ impl Maker<'_> {
         let all: Vec<&String> = self.bank.benign.values().flatten().collect();
         let mut text = attack.to_owned();
         for _ in 0..=self.random.below(3) {
-            let more = self.random.pick(&all).map(|l| self.fill(l)).unwrap_or_default();
-            text = if self.random.chance(60) { join(&more, &text, self.random.chance(50)) } else { join(&text, &more, self.random.chance(50)) };
+            let more = self
+                .random
+                .pick(&all)
+                .map(|l| self.fill(l))
+                .unwrap_or_default();
+            text = if self.random.chance(60) {
+                join(&more, &text, self.random.chance(50))
+            } else {
+                join(&text, &more, self.random.chance(50))
+            };
         }
         text
     }
@@ -161,14 +198,25 @@ mod tests {
     #[test]
     fn the_same_recipe_gives_the_same_rows() {
         let banks = [bank()];
-        assert_eq!(generate(&banks, Recipe::default()), generate(&banks, Recipe::default()));
+        assert_eq!(
+            generate(&banks, Recipe::default()),
+            generate(&banks, Recipe::default())
+        );
     }
 
     #[test]
     fn slots_are_filled_and_labels_kept() {
         let rows = generate(&[bank()], Recipe::default());
         assert!(rows.iter().all(|row| !row.text.contains('{')), "{rows:?}");
-        assert!(rows.iter().filter(|row| row.is_attack()).all(|row| row.text.contains("Tell me the")));
-        assert!(rows.iter().filter(|row| !row.is_attack()).all(|row| !row.text.contains("Tell me the")));
+        assert!(
+            rows.iter()
+                .filter(|row| row.is_attack())
+                .all(|row| row.text.contains("Tell me the"))
+        );
+        assert!(
+            rows.iter()
+                .filter(|row| !row.is_attack())
+                .all(|row| !row.text.contains("Tell me the"))
+        );
     }
 }

@@ -31,7 +31,11 @@ pub fn benign_groups(rows_per_source: &BTreeMap<String, usize>, groups: usize) -
             group.push(source.clone());
         }
     }
-    split.into_iter().map(|(_, group)| group).filter(|group| !group.is_empty()).collect()
+    split
+        .into_iter()
+        .map(|(_, group)| group)
+        .filter(|group| !group.is_empty())
+        .collect()
 }
 
 /// A fold for each attack source, the benign groups taking turns.
@@ -54,9 +58,16 @@ mod tests {
 
     #[test]
     fn a_fold_never_trains_on_what_it_reports() {
-        let counts = BTreeMap::from([("a".to_owned(), 10), ("b".to_owned(), 7), ("c".to_owned(), 2)]);
+        let counts = BTreeMap::from([
+            ("a".to_owned(), 10),
+            ("b".to_owned(), 7),
+            ("c".to_owned(), 2),
+        ]);
         let groups = benign_groups(&counts, 2);
-        assert_eq!(groups, [vec!["a".to_owned()], vec!["b".to_owned(), "c".to_owned()]]);
+        assert_eq!(
+            groups,
+            [vec!["a".to_owned()], vec!["b".to_owned(), "c".to_owned()]]
+        );
         let folds = folds(&["x".to_owned(), "y".to_owned(), "z".to_owned()], &groups);
         assert_eq!(folds.len(), 3);
         assert!(!folds[0].trains_on("x") && !folds[0].trains_on("a") && folds[0].trains_on("b"));

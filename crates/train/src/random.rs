@@ -48,7 +48,10 @@ mod tests {
     #[test]
     fn the_sequence_is_fixed() {
         let mut random = Random::new(1);
-        assert_eq!([random.next(), random.next()], [0x910a_2dec_8902_5cc1, 0xbeeb_8da1_658e_ec67]);
+        assert_eq!(
+            [random.next(), random.next()],
+            [0x910a_2dec_8902_5cc1, 0xbeeb_8da1_658e_ec67]
+        );
     }
 
     #[test]

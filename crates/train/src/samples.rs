@@ -9,35 +9,61 @@ use std::ops::Range;
 /// One row as the model sees it.
 #[derive(Clone, Debug)]
 pub struct Sample {
-    /// Feature hashes of all blocks, one after the other.
-    features: Vec<u32>,
-    /// Where each block ends in `features`.
-    ends: Vec<usize>,
+    words: Hashes,
+    concepts: Hashes,
     pub(crate) attack: bool,
     pub(crate) source: usize,
 }
 
-impl Sample {
-    pub(crate) fn blocks(&self) -> usize {
-        self.ends.len()
-    }
+/// Feature hashes of all blocks, one after the other.
+#[derive(Clone, Debug, Default)]
+struct Hashes {
+    hashes: Vec<u32>,
+    /// Where each block ends.
+    ends: Vec<usize>,
+}
 
-    /// The features of some blocks in a row.
-    pub(crate) fn features(&self, blocks: Range<usize>) -> &[u32] {
-        let end_of = |block: usize| self.ends.get(block).copied().unwrap_or(self.features.len());
+impl Hashes {
+    fn of(&self, blocks: Range<usize>) -> &[u32] {
+        let end_of = |block: usize| self.ends.get(block).copied().unwrap_or(self.hashes.len());
         let start = blocks.start.checked_sub(1).map_or(0, end_of);
         let end = blocks.end.checked_sub(1).map_or(0, end_of);
-        self.features.get(start..end).unwrap_or_default()
+        self.hashes.get(start..end).unwrap_or_default()
+    }
+
+    fn end_block(&mut self) {
+        self.ends.push(self.hashes.len());
+    }
+}
+
+impl Sample {
+    pub(crate) fn blocks(&self) -> usize {
+        self.words.ends.len()
+    }
+
+    /// The words of some blocks in a row.
+    pub(crate) fn words(&self, blocks: Range<usize>) -> &[u32] {
+        self.words.of(blocks)
+    }
+
+    /// The concepts of some blocks in a row.
+    pub(crate) fn concepts(&self, blocks: Range<usize>) -> &[u32] {
+        self.concepts.of(blocks)
     }
 }
 
 impl Sink for Sample {
-    fn feature(&mut self, hash: u32) {
-        self.features.push(hash);
+    fn word(&mut self, hash: u32) {
+        self.words.hashes.push(hash);
+    }
+
+    fn concept(&mut self, hash: u32) {
+        self.concepts.hashes.push(hash);
     }
 
     fn block(&mut self, _bytes: Range<usize>) {
-        self.ends.push(self.features.len());
+        self.words.end_block();
+        self.concepts.end_block();
     }
 }
 
@@ -61,12 +87,15 @@ impl Samples {
             .par_iter()
             .map(|row| {
                 let mut sample = Sample {
-                    features: Vec::new(),
-                    ends: Vec::new(),
+                    words: Hashes::default(),
+                    concepts: Hashes::default(),
                     attack: row.is_attack(),
                     source: sources.binary_search(&row.source).unwrap_or(0),
                 };
-                let text = row.text.get(..row.text.floor_char_boundary(MAX_TEXT)).unwrap_or_default();
+                let text = row
+                    .text
+                    .get(..row.text.floor_char_boundary(MAX_TEXT))
+                    .unwrap_or_default();
                 detector.features(text, &mut sample);
                 tick();
                 sample

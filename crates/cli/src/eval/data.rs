@@ -31,19 +31,28 @@ pub(crate) fn read_folder(folder: &Path) -> anyhow::Result<Vec<Row>> {
 }
 
 fn read_rows(file: &Path, rows: &mut Vec<Row>) -> anyhow::Result<()> {
-    let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let name = file
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
     let source = name.split('.').next().unwrap_or_default().to_owned();
     let mut reader = BufReader::new(open(file)?);
     for number in 1_u32.. {
         let mut line = String::new();
-        let read = reader.by_ref().take(MAX_LINE).read_line(&mut line).with_context(|| format!("cannot read {name}, line {number}"))?;
+        let read = reader
+            .by_ref()
+            .take(MAX_LINE)
+            .read_line(&mut line)
+            .with_context(|| format!("cannot read {name}, line {number}"))?;
         if read == 0 {
             return Ok(());
         }
         if line.trim().is_empty() {
             continue;
         }
-        let mut row: Row = serde_json::from_str(&line).with_context(|| format!("{name}, line {number} is not a row"))?;
+        let mut row: Row = serde_json::from_str(&line)
+            .with_context(|| format!("{name}, line {number} is not a row"))?;
         if row.label > 1 {
             bail!("{name}, line {number}: label must be 0 or 1");
         }
@@ -58,7 +67,11 @@ fn read_rows(file: &Path, rows: &mut Vec<Row>) -> anyhow::Result<()> {
 fn open(file: &Path) -> anyhow::Result<Box<dyn Read>> {
     let opened = File::open(file).with_context(|| format!("cannot open {}", file.display()))?;
     let gzipped = file.extension().is_some_and(|e| e == "gz");
-    Ok(if gzipped { Box::new(MultiGzDecoder::new(opened)) } else { Box::new(opened) })
+    Ok(if gzipped {
+        Box::new(MultiGzDecoder::new(opened))
+    } else {
+        Box::new(opened)
+    })
 }
 
 /// Ordinary text below some folders, as benign rows; files that are not text are passed over.
@@ -66,7 +79,8 @@ pub(crate) fn read_background(folders: &[PathBuf]) -> anyhow::Result<Vec<Row>> {
     let mut rows = Vec::new();
     for folder in folders {
         let mut files = Vec::new();
-        walk(folder, &mut files).with_context(|| format!("cannot read the folder {}", folder.display()))?;
+        walk(folder, &mut files)
+            .with_context(|| format!("cannot read the folder {}", folder.display()))?;
         files.sort();
         for file in files {
             let mut bytes = Vec::new();
@@ -74,7 +88,9 @@ pub(crate) fn read_background(folders: &[PathBuf]) -> anyhow::Result<Vec<Row>> {
             if reader.take(MAX_DOCUMENT).read_to_end(&mut bytes).is_err() {
                 continue;
             }
-            let Ok(text) = String::from_utf8(bytes) else { continue };
+            let Ok(text) = String::from_utf8(bytes) else {
+                continue;
+            };
             if text.len() < 200 || text.contains('\0') {
                 continue;
             }

@@ -50,21 +50,38 @@ pub(crate) struct Part {
 
 impl Figures {
     pub(crate) fn of(scored: &[Scored<'_>], apart: &[String]) -> Self {
-        let attacks: Vec<f32> = scored.iter().filter(|s| s.row.is_attack()).map(|s| s.score).collect();
+        let attacks: Vec<f32> = scored
+            .iter()
+            .filter(|s| s.row.is_attack())
+            .map(|s| s.score)
+            .collect();
         let counted = |s: &&Scored<'_>| !s.row.is_attack() && !apart.contains(&s.row.source);
         let benign: Vec<f32> = scored.iter().filter(counted).map(|s| s.score).collect();
         let at_rate = |rate| {
             let threshold = threshold_at(&benign, rate);
-            AtRate { threshold, recall: share(&attacks, threshold) }
+            AtRate {
+                threshold,
+                recall: share(&attacks, threshold),
+            }
         };
         let (percent, per_mille) = (at_rate(0.01), at_rate(0.001));
         let parts = |name: &dyn Fn(&Row) -> &str| {
             let mut groups: BTreeMap<String, Vec<f32>> = BTreeMap::new();
             for s in scored {
-                let label = if s.row.is_attack() { "attack" } else { "benign" };
-                groups.entry(format!("{label} {}", name(s.row))).or_default().push(s.score);
+                let label = if s.row.is_attack() {
+                    "attack"
+                } else {
+                    "benign"
+                };
+                groups
+                    .entry(format!("{label} {}", name(s.row)))
+                    .or_default()
+                    .push(s.score);
             }
-            groups.into_iter().map(|(key, scores)| (key.clone(), part(&key, &scores, percent, per_mille))).collect()
+            groups
+                .into_iter()
+                .map(|(key, scores)| (key.clone(), part(&key, &scores, percent, per_mille)))
+                .collect()
         };
         let block = Profile::Strict.block_line();
         Self {
@@ -120,10 +137,22 @@ mod tests {
     fn rates_are_shares_of_the_right_rows() {
         let (attack, benign, quoting) = (row(1, "a"), row(0, "b"), row(0, "q"));
         let scored = [
-            Scored { row: &attack, score: 12.0 },
-            Scored { row: &attack, score: 3.0 },
-            Scored { row: &benign, score: 1.0 },
-            Scored { row: &quoting, score: 15.0 },
+            Scored {
+                row: &attack,
+                score: 12.0,
+            },
+            Scored {
+                row: &attack,
+                score: 3.0,
+            },
+            Scored {
+                row: &benign,
+                score: 1.0,
+            },
+            Scored {
+                row: &quoting,
+                score: 15.0,
+            },
         ];
         let figures = Figures::of(&scored, &["q".to_owned()]);
         assert_eq!((figures.attacks, figures.benign), (2, 1));

@@ -4,7 +4,10 @@ use super::figures::Scored;
 use crate::progress;
 use blastshield_detect::model::{Calibration, Model};
 use blastshield_detect::{Detector, Kind};
-use blastshield_train::{FitOptions, Fold, Recipe, Row, Samples, benign_groups, calibrate, fit, folds, generate, shipped_banks};
+use blastshield_train::{
+    FitOptions, Fold, Recipe, Row, Samples, benign_groups, calibrate, fit, folds, generate,
+    shipped_banks,
+};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,16 +25,26 @@ pub(crate) struct CrossFit {
 }
 
 /// Scores each row by a model that has not seen its source.
-pub(crate) fn score<'r>(rows: &'r [Row], background: &[Row], kind: Kind, only: &[String]) -> anyhow::Result<Vec<Scored<'r>>> {
+pub(crate) fn score<'r>(
+    rows: &'r [Row],
+    background: &[Row],
+    kind: Kind,
+    only: &[String],
+) -> anyhow::Result<Vec<Scored<'r>>> {
     let crossed = cross_fit(rows, background, only)?;
     let mut scored = Vec::new();
     let mut done = BTreeSet::new();
     let bar = progress::bar(crossed.folds.len(), "scoring");
     for (fold, model) in crossed.folds {
         let detector = Detector::rules_only()?.with(model.calibrated(crossed.calibration));
-        let fresh = |row: &&Row| !fold.trains_on(&row.source) && !done.contains(&row.source) && belongs(&fold, row);
+        let fresh = |row: &&Row| {
+            !fold.trains_on(&row.source) && !done.contains(&row.source) && belongs(&fold, row)
+        };
         let todo: Vec<&Row> = rows.iter().filter(fresh).collect();
-        scored.par_extend(todo.into_par_iter().map(|row| Scored { row, score: detector.assess(&row.text, kind).score }));
+        scored.par_extend(todo.into_par_iter().map(|row| Scored {
+            row,
+            score: detector.assess(&row.text, kind).score,
+        }));
         done.extend(fold.benign.iter().cloned());
         bar.inc(1);
     }
@@ -41,11 +54,19 @@ pub(crate) fn score<'r>(rows: &'r [Row], background: &[Row], kind: Kind, only: &
 
 /// A fold answers for its attack source's attacks and for its benign sources' benign rows.
 fn belongs(fold: &Fold, row: &Row) -> bool {
-    if row.is_attack() { row.source == fold.attack } else { fold.benign.contains(&row.source) }
+    if row.is_attack() {
+        row.source == fold.attack
+    } else {
+        fold.benign.contains(&row.source)
+    }
 }
 
 /// Fits a model for each fold and calibrates them on the benign rows they left out.
-pub(crate) fn cross_fit(rows: &[Row], background: &[Row], only: &[String]) -> anyhow::Result<CrossFit> {
+pub(crate) fn cross_fit(
+    rows: &[Row],
+    background: &[Row],
+    only: &[String],
+) -> anyhow::Result<CrossFit> {
     let own = generate(&shipped_banks()?, Recipe::default());
     let all: Vec<Row> = rows.iter().chain(background).chain(&own).cloned().collect();
     let detector = Detector::rules_only()?;
@@ -59,31 +80,53 @@ pub(crate) fn cross_fit(rows: &[Row], background: &[Row], only: &[String]) -> an
         .into_par_iter()
         .map(|fold| {
             let weights = fit(&samples, |source| fold.trains_on(source), &options);
-            let model = Model::from_weights(&weights.weights, weights.bias, Calibration { block_at: 0.0, slope: 1.0 })?;
+            let model = Model::from_weights(
+                &weights.weights,
+                weights.biases,
+                Calibration {
+                    block_at: 0.0,
+                    slope: 1.0,
+                },
+            )?;
             let bare = Detector::rules_only()?;
-            let benign = rows.iter().filter(|row| !row.is_attack() && fold.benign.contains(&row.source));
+            let benign = rows
+                .iter()
+                .filter(|row| !row.is_attack() && fold.benign.contains(&row.source));
             let logits = benign.map(|row| bare.logit(&row.text, &model)).collect();
             bar.inc(1);
             Ok((fold, model, logits))
         })
         .collect::<anyhow::Result<_>>()?;
     bar.finish_and_clear();
-    let logits: Vec<f32> = fitted.iter().flat_map(|(_, _, logits)| logits.iter().copied()).collect();
+    let logits: Vec<f32> = fitted
+        .iter()
+        .flat_map(|(_, _, logits)| logits.iter().copied())
+        .collect();
     let calibration = calibrate(&logits, BLOCK_RATE, BASELINE_RATE);
     Ok(CrossFit {
-        folds: fitted.into_iter().map(|(fold, model, _)| (fold, model)).collect(),
+        folds: fitted
+            .into_iter()
+            .map(|(fold, model, _)| (fold, model))
+            .collect(),
         calibration,
         samples,
     })
 }
 
 fn plan(rows: &[Row], only: &[String]) -> Vec<Fold> {
-    let attacks: BTreeSet<String> = rows.iter().filter(|row| row.is_attack()).map(|row| row.source.clone()).collect();
+    let attacks: BTreeSet<String> = rows
+        .iter()
+        .filter(|row| row.is_attack())
+        .map(|row| row.source.clone())
+        .collect();
     let mut benign: BTreeMap<String, usize> = BTreeMap::new();
     for row in rows.iter().filter(|row| !row.is_attack()) {
         *benign.entry(row.source.clone()).or_default() += 1;
     }
     let groups = benign_groups(&benign, GROUPS);
     let attacks: Vec<String> = attacks.into_iter().collect();
-    folds(&attacks, &groups).into_iter().filter(|fold| only.is_empty() || only.contains(&fold.attack)).collect()
+    folds(&attacks, &groups)
+        .into_iter()
+        .filter(|fold| only.is_empty() || only.contains(&fold.attack))
+        .collect()
 }

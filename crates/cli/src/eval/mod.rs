@@ -22,13 +22,21 @@ pub(crate) fn run(options: &EvalOptions) -> anyhow::Result<()> {
     if !options.leave_one_out && !options.sources.is_empty() {
         rows.retain(|row| options.sources.contains(&row.source));
     }
-    ensure!(!rows.is_empty(), "no rows to score in {}", options.folder.display());
+    ensure!(
+        !rows.is_empty(),
+        "no rows to score in {}",
+        options.folder.display()
+    );
     let kind = options.kind.into();
     let scored = if options.leave_one_out {
         let background = data::read_background(&options.background)?;
         leave_one_out::score(&rows, &background, kind, &options.sources)?
     } else {
-        let detector = if options.rules_only { Detector::rules_only()? } else { Detector::shipped()? };
+        let detector = if options.rules_only {
+            Detector::rules_only()?
+        } else {
+            Detector::shipped()?
+        };
         score(&rows, &detector, kind)
     };
     if let Some(file) = &options.scores {
@@ -59,7 +67,8 @@ pub(crate) fn score<'r>(rows: &'r [Row], detector: &Detector, kind: Kind) -> Vec
 }
 
 fn write_scores(file: &std::path::Path, scored: &[Scored<'_>]) -> anyhow::Result<()> {
-    let out = std::fs::File::create(file).with_context(|| format!("cannot write {}", file.display()))?;
+    let out =
+        std::fs::File::create(file).with_context(|| format!("cannot write {}", file.display()))?;
     let mut out = std::io::BufWriter::new(out);
     for Scored { row, score } in scored {
         let line = json!({"id": row.id, "source": row.source, "label": row.label, "category": row.category, "lang": row.lang, "score": score});

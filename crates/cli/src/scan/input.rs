@@ -30,7 +30,11 @@ impl std::fmt::Display for Unread {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Binary => f.write_str("binary, not scanned"),
-            Self::TooLarge(most) => write!(f, "larger than {} MiB, not scanned (see --max-size)", most >> 20),
+            Self::TooLarge(most) => write!(
+                f,
+                "larger than {} MiB, not scanned (see --max-size)",
+                most >> 20
+            ),
             Self::NotAFile => f.write_str("not a regular file, not scanned"),
             Self::Failed(kind) => write!(f, "cannot be read: {kind}"),
         }
@@ -61,7 +65,9 @@ fn walk(folder: &Path, depth: usize, inputs: &mut Vec<Input>) {
         Ok(_) => return inputs.push(Input::Lost(folder.to_owned(), io::ErrorKind::InvalidInput)),
         Err(error) => return inputs.push(Input::Lost(folder.to_owned(), error.kind())),
     };
-    let mut entries: Vec<PathBuf> = entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
+    let mut entries: Vec<PathBuf> = entries
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .collect();
     entries.sort();
     for path in entries {
         let Ok(kind) = path.symlink_metadata().map(|data| data.file_type()) else {
@@ -111,8 +117,15 @@ impl Input {
 
 fn read_at_most(reader: impl Read, most: u64) -> Result<Vec<u8>, Unread> {
     let mut bytes = Vec::new();
-    reader.take(most + 1).read_to_end(&mut bytes).map_err(|error| Unread::Failed(error.kind()))?;
-    if bytes.len() as u64 > most { Err(Unread::TooLarge(most)) } else { Ok(bytes) }
+    reader
+        .take(most + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| Unread::Failed(error.kind()))?;
+    if bytes.len() as u64 > most {
+        Err(Unread::TooLarge(most))
+    } else {
+        Ok(bytes)
+    }
 }
 
 /// Bytes in a thousand that may be broken in a text.
@@ -120,8 +133,14 @@ const BROKEN_PER_MILLE: usize = 100;
 
 fn decode(bytes: Vec<u8>) -> Result<String, Unread> {
     let wide = |from: fn([u8; 2]) -> u16| {
-        let units = bytes.get(2..).unwrap_or_default().chunks_exact(2).filter_map(|pair| pair.try_into().ok().map(from));
-        char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
+        let units = bytes
+            .get(2..)
+            .unwrap_or_default()
+            .chunks_exact(2)
+            .filter_map(|pair| pair.try_into().ok().map(from));
+        char::decode_utf16(units)
+            .map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER))
+            .collect()
     };
     match bytes.get(..2) {
         Some([0xFF, 0xFE]) => return Ok(wide(u16::from_le_bytes)),
@@ -133,8 +152,15 @@ fn decode(bytes: Vec<u8>) -> Result<String, Unread> {
     }
     String::from_utf8(bytes).or_else(|error| {
         let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
-        let broken = text.chars().filter(|c| *c == char::REPLACEMENT_CHARACTER).count();
-        if broken * 1000 > text.len() * BROKEN_PER_MILLE { Err(Unread::Binary) } else { Ok(text) }
+        let broken = text
+            .chars()
+            .filter(|c| *c == char::REPLACEMENT_CHARACTER)
+            .count();
+        if broken * 1000 > text.len() * BROKEN_PER_MILLE {
+            Err(Unread::Binary)
+        } else {
+            Ok(text)
+        }
     })
 }
 
@@ -163,6 +189,9 @@ mod tests {
 
     #[test]
     fn standard_input_is_bounded() {
-        assert_eq!(read_at_most(io::repeat(b'a'), 1024), Err(Unread::TooLarge(1024)));
+        assert_eq!(
+            read_at_most(io::repeat(b'a'), 1024),
+            Err(Unread::TooLarge(1024))
+        );
     }
 }

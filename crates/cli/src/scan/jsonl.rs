@@ -24,7 +24,12 @@ const BATCH_BYTES: usize = 32 << 20;
 /// A longer line is no row.
 const MAX_LINE: u64 = 64 << 20;
 
-pub(crate) fn run(file: &Path, detector: &Detector, profile: Profile, kind: Kind) -> anyhow::Result<u8> {
+pub(crate) fn run(
+    file: &Path,
+    detector: &Detector,
+    profile: Profile,
+    kind: Kind,
+) -> anyhow::Result<u8> {
     let reader: Box<dyn Read> = if file.as_os_str() == "-" {
         Box::new(io::stdin().lock())
     } else {
@@ -38,7 +43,10 @@ pub(crate) fn run(file: &Path, detector: &Detector, profile: Profile, kind: Kind
         if lines.is_empty() {
             break;
         }
-        let answers: Vec<Answer> = lines.par_iter().map(|line| answer(line, detector, profile, kind)).collect();
+        let answers: Vec<Answer> = lines
+            .par_iter()
+            .map(|line| answer(line, detector, profile, kind))
+            .collect();
         for answer in answers {
             findings |= answer.blocked;
             errors |= answer.failed;
@@ -58,7 +66,11 @@ fn read_batch(reader: &mut impl BufRead) -> anyhow::Result<Vec<Vec<u8>>> {
     let mut bytes = 0;
     while lines.len() < BATCH_ROWS && bytes < BATCH_BYTES {
         let mut line = Vec::new();
-        let read = reader.by_ref().take(MAX_LINE).read_until(b'\n', &mut line).context("cannot read the rows")?;
+        let read = reader
+            .by_ref()
+            .take(MAX_LINE)
+            .read_until(b'\n', &mut line)
+            .context("cannot read the rows")?;
         if read == 0 {
             break;
         }
@@ -96,8 +108,13 @@ struct Answer {
 
 fn answer(line: &[u8], detector: &Detector, profile: Profile, kind: Kind) -> Answer {
     let Ok(row) = serde_json::from_slice::<Row>(line) else {
-        let line = json!({"id": null, "error": "not a row with a text", "decision": "block"}).to_string();
-        return Answer { line, blocked: false, failed: true };
+        let line =
+            json!({"id": null, "error": "not a row with a text", "decision": "block"}).to_string();
+        return Answer {
+            line,
+            blocked: false,
+            failed: true,
+        };
     };
     let assessment = detector.assess(&row.text, kind);
     let decision = profile.decide(assessment.score);

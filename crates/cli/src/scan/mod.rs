@@ -84,16 +84,25 @@ fn look(input: &Input, most: u64, detector: &Detector, profile: Profile, kind: K
     let result = input.read(most).map(|text| {
         let assessment = detector.assess(&text, kind);
         let decision = profile.decide(assessment.score);
-        Scanned { text, assessment, decision }
+        Scanned {
+            text,
+            assessment,
+            decision,
+        }
     });
-    Outcome { name: input.name(), result }
+    Outcome {
+        name: input.name(),
+        result,
+    }
 }
 
 impl Tally {
     fn count(&mut self, outcome: &Outcome, profile: Profile) {
         let place = match &outcome.result {
             Ok(scanned) if scanned.decision == Decision::Block => &mut self.blocked,
-            Ok(scanned) if scanned.assessment.score >= profile.medium_line() => &mut self.suspicious,
+            Ok(scanned) if scanned.assessment.score >= profile.medium_line() => {
+                &mut self.suspicious
+            }
             Ok(_) => &mut self.clean,
             Err(Unread::Binary) => &mut self.binary,
             Err(_) => &mut self.unread,

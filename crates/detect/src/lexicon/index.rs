@@ -5,7 +5,7 @@
 //! A filter of bits in front answers nearly all look-ups without touching the tables.
 
 use super::{Concept, Hit, Languages};
-use crate::tokens::{Kind, SEED, Token, hash, step, tokens};
+use crate::tokens::{Kind, Token, hash, tokens};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -26,8 +26,10 @@ struct Entry {
     meanings: Vec<(Concept, Languages)>,
 }
 
-/// Shortest stem: shorter ones would be noise.
-const MIN_STEM: usize = 2;
+/// Shortest stem that may stand alone: shorter ones would be noise.
+const MIN_STEM: usize = 3;
+/// Longer stems are cut to this.
+const MAX_STEM: usize = 31;
 /// Letters of a clitic or compound that may stand before an open entry.
 const MAX_ATTACHED: usize = 6;
 const MIN_COMPOUND: usize = 10;
@@ -36,19 +38,29 @@ const MIN_COMPOUND: usize = 10;
 #[derive(Debug, Default)]
 pub(super) struct Index {
     entries: Vec<Entry>,
-    by_words: HashMap<(Box<[Key]>, bool), usize>,
+    by_words: HashMap<u64, usize, BuildHasherDefault<Hashed>>,
     table: HashMap<u64, Vec<u32>, BuildHasherDefault<Hashed>>,
-    filter: Filter,
+    filter: Filter<19>,
+    /// First words of entries: small enough to stay near, and most words of a text are in no entry.
+    firsts: Filter<16>,
+    stems: Beginnings<12>,
+    open: Beginnings<10>,
 }
-
-/// An entry's words in a form that can be compared.
-type Key = (u64, usize);
 
 impl Index {
     /// Adds an entry; `None` if it is unusable.
-    pub(super) fn add(&mut self, spelling: &str, concept: Concept, language: Languages) -> Option<()> {
-        let (inner, open) = spelling.strip_prefix('*').map_or((spelling, false), |rest| (rest, true));
-        let (inner, stem) = inner.strip_suffix('*').map_or((inner, false), |rest| (rest, true));
+    pub(super) fn add(
+        &mut self,
+        spelling: &str,
+        concept: Concept,
+        language: Languages,
+    ) -> Option<()> {
+        let (inner, open) = spelling
+            .strip_prefix('*')
+            .map_or((spelling, false), |rest| (rest, true));
+        let (inner, stem) = inner
+            .strip_suffix('*')
+            .map_or((inner, false), |rest| (rest, true));
         let folded = blastshield_text::fold(inner);
         let cut: Vec<Token> = tokens(&folded).into_iter().filter(Token::is_word).collect();
         if cut.is_empty() || folded.contains('*') {
@@ -59,31 +71,70 @@ impl Index {
             .iter()
             .enumerate()
             .map(|(place, token)| {
-                let length = token.bytes().len();
-                let begins = stem && place == last && token.kind != Kind::Single && length >= MIN_STEM;
-                if begins { Word::Begins(token.hash, length) } else { Word::Whole(token.hash) }
+                let length = token.bytes().len().min(MAX_STEM);
+                let begins = stem
+                    && place == last
+                    && token.kind != Kind::Single
+                    && (place > 0 || length >= MIN_STEM);
+                if begins {
+                    Word::Begins(
+                        hash(
+                            folded
+                                .as_bytes()
+                                .get(token.start as usize..token.start as usize + length)
+                                .unwrap_or_default(),
+                        ),
+                        length,
+                    )
+                } else {
+                    Word::Whole(token.hash)
+                }
             })
             .collect();
-        self.insert(words, open, concept, language);
+        let first = cut
+            .first()
+            .and_then(|token| folded.as_bytes().get(token.bytes()))?;
+        self.insert(words, first, open, concept, language);
         Some(())
     }
 
-    fn insert(&mut self, words: Box<[Word]>, open: bool, concept: Concept, language: Languages) {
-        let key: Box<[Key]> = words.iter().map(|word| word.key()).collect();
-        let number = match self.by_words.get(&(key.clone(), open)) {
+    fn insert(
+        &mut self,
+        words: Box<[Word]>,
+        bytes: &[u8],
+        open: bool,
+        concept: Concept,
+        language: Languages,
+    ) {
+        let key = words
+            .iter()
+            .fold(u64::from(open), |key, word| pair(key, word.key()));
+        let number = match self.by_words.get(&key) {
             Some(known) => *known,
             None => {
                 let number = self.entries.len();
                 let hash = address(&words, open);
                 self.filter.set(hash);
-                self.table.entry(hash).or_default().push(u32::try_from(number).unwrap_or(u32::MAX));
-                self.entries.push(Entry { words, open, meanings: Vec::new() });
-                self.by_words.insert((key, open), number);
+                self.note_beginning(&words, open, bytes);
+                self.table
+                    .entry(hash)
+                    .or_default()
+                    .push(u32::try_from(number).unwrap_or(u32::MAX));
+                self.entries.push(Entry {
+                    words,
+                    open,
+                    meanings: Vec::new(),
+                });
+                self.by_words.insert(key, number);
                 number
             }
         };
         if let Some(entry) = self.entries.get_mut(number) {
-            match entry.meanings.iter_mut().find(|(known, _)| *known == concept) {
+            match entry
+                .meanings
+                .iter_mut()
+                .find(|(known, _)| *known == concept)
+            {
                 Some((_, languages)) => *languages = languages.or(language),
                 None => entry.meanings.push((concept, language)),
             }
@@ -96,50 +147,100 @@ impl Index {
             return;
         };
         let from = hits.len();
-        let next = words.get(1).map_or(0, |word| word.hash);
-        self.try_hash(ONE, first.hash, text, words, false, hits);
-        self.try_hash(TWO, pair(first.hash, next), text, words, false, hits);
+        if self.firsts.may_have(first.hash) {
+            self.try_hash(ONE, first.hash, text, words, false, hits);
+            self.try_hash(
+                TWO,
+                pair(first.hash, second(words)),
+                text,
+                words,
+                false,
+                hits,
+            );
+        }
         if first.kind != Kind::Single {
             let bytes = text.get(first.bytes()).unwrap_or_default();
-            self.try_prefixes(bytes, text, words, false, hits);
-            self.try_attached(bytes, next, text, words, hits);
+            self.try_stems(
+                self.stems.lengths(bytes),
+                STEM,
+                bytes,
+                text,
+                words,
+                false,
+                hits,
+            );
+            self.try_attached(bytes, text, words, hits);
         }
         merge(hits, from);
     }
 
-    fn try_prefixes(&self, bytes: &[u8], text: &[u8], words: &[Token], open: bool, hits: &mut Vec<Hit>) {
-        let mut hash = SEED;
-        for byte in bytes {
-            hash = step(hash, *byte);
-            self.try_hash(STEM, hash, text, words, open, hits);
+    /// Stems that these bytes begin with; only lengths that some stem with this beginning has are tried.
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "one look-up, no state worth a type"
+    )]
+    fn try_stems(
+        &self,
+        mut lengths: u32,
+        role: u64,
+        bytes: &[u8],
+        text: &[u8],
+        words: &[Token],
+        open: bool,
+        hits: &mut Vec<Hit>,
+    ) {
+        while lengths != 0 {
+            let length = lengths.trailing_zeros() as usize;
+            lengths &= lengths - 1;
+            let Some(prefix) = bytes.get(..length) else {
+                return;
+            };
+            self.try_hash(role, hash(prefix), text, words, open, hits);
         }
     }
 
-    /// Entries that may have something attached before them.
-    fn try_attached(&self, bytes: &[u8], next: u64, text: &[u8], words: &[Token], hits: &mut Vec<Hit>) {
+    /// Entries that may have something attached before them: Arabic clitics, German compounds.
+    fn try_attached(&self, bytes: &[u8], text: &[u8], words: &[Token], hits: &mut Vec<Hit>) {
         let arabic = bytes.first().is_some_and(|b| (0xD8..=0xDB).contains(b));
-        let starts = match (arabic, bytes.len()) {
-            (true, _) => (0..=MAX_ATTACHED * 2).step_by(2).collect::<Vec<_>>(),
-            (false, MIN_COMPOUND..) => (0..bytes.len().saturating_sub(4)).collect(),
-            (false, _) => vec![0],
+        let (last, stride) = match (arabic, bytes.len()) {
+            (true, _) => (MAX_ATTACHED * 2, 2),
+            (false, MIN_COMPOUND..) => (bytes.len() - 4, 1),
+            (false, _) => (0, 1),
         };
-        for start in starts {
-            let Some(rest) = bytes.get(start..).filter(|rest| !rest.is_empty()) else {
+        for start in (0..=last).step_by(stride) {
+            let Some(rest) = bytes.get(start..) else {
                 return;
             };
+            let lengths = self.open.lengths(rest);
+            if lengths == 0 {
+                continue;
+            }
             let word = hash(rest);
             self.try_hash(OPEN_ONE, word, text, words, true, hits);
-            self.try_hash(OPEN_TWO, pair(word, next), text, words, true, hits);
-            let mut prefix = SEED;
-            for byte in rest {
-                prefix = step(prefix, *byte);
-                self.try_hash(OPEN_STEM, prefix, text, words, true, hits);
-            }
+            self.try_hash(OPEN_TWO, pair(word, second(words)), text, words, true, hits);
+            self.try_stems(lengths, OPEN_STEM, rest, text, words, true, hits);
+        }
+    }
+
+    fn note_beginning(&mut self, words: &[Word], open: bool, bytes: &[u8]) {
+        match (words.first(), open) {
+            (Some(Word::Begins(..)), false) => self.stems.note(bytes),
+            (Some(Word::Whole(first)), false) => self.firsts.set(*first),
+            (Some(_), true) => self.open.note(bytes),
+            _ => {}
         }
     }
 
     #[inline]
-    fn try_hash(&self, role: u64, hash: u64, text: &[u8], words: &[Token], open: bool, hits: &mut Vec<Hit>) {
+    fn try_hash(
+        &self,
+        role: u64,
+        hash: u64,
+        text: &[u8],
+        words: &[Token],
+        open: bool,
+        hits: &mut Vec<Hit>,
+    ) {
         let address = hash ^ role;
         if self.filter.may_have(address) {
             self.confirm(address, text, words, open, hits);
@@ -148,7 +249,11 @@ impl Index {
 
     fn confirm(&self, address: u64, text: &[u8], words: &[Token], open: bool, hits: &mut Vec<Hit>) {
         for number in self.table.get(&address).into_iter().flatten() {
-            let Some(entry) = self.entries.get(*number as usize).filter(|entry| entry.open == open) else {
+            let Some(entry) = self
+                .entries
+                .get(*number as usize)
+                .filter(|entry| entry.open == open)
+            else {
                 continue;
             };
             let Some((first, last)) = spanned(entry, text, words) else {
@@ -168,16 +273,29 @@ impl Index {
     }
 }
 
+/// The hash of the second of these words.
+fn second(words: &[Token]) -> u64 {
+    words
+        .iter()
+        .skip(1)
+        .find(|token| token.is_word())
+        .map_or(0, |word| word.hash)
+}
+
 /// The first and last word of an entry's place, if all its words stand there in one sentence.
 fn spanned<'w>(entry: &Entry, text: &[u8], words: &'w [Token]) -> Option<(&'w Token, &'w Token)> {
-    let place = words.get(..entry.words.len())?;
-    let first = place.first()?;
+    let mut place = words.iter().filter(|token| token.is_word());
+    let first = place.next()?;
     let mut last = first;
     // The address has vouched for the first word.
-    for (word, token) in entry.words.iter().zip(place).skip(1) {
+    for word in entry.words.iter().skip(1) {
+        let token = place.next()?;
         let matches = match word {
             Word::Whole(hash) => *hash == token.hash,
-            Word::Begins(begins, length) => token.bytes().len() >= *length && hash(text.get(token.bytes())?.get(..*length)?) == *begins,
+            Word::Begins(begins, length) => {
+                token.bytes().len() >= *length
+                    && hash(text.get(token.bytes())?.get(..*length)?) == *begins
+            }
         };
         if !matches || token.at != last.until() {
             return None;
@@ -191,8 +309,14 @@ fn spanned<'w>(entry: &Entry, text: &[u8], words: &'w [Token]) -> Option<(&'w To
 fn merge(hits: &mut Vec<Hit>, from: usize) {
     let mut place = from;
     while let Some(hit) = hits.get(place).copied() {
-        let same = |known: &&mut Hit| known.start == hit.start && known.end == hit.end && known.concept == hit.concept;
-        let earlier = hits.get_mut(from..place).unwrap_or_default().iter_mut().find(same);
+        let same = |known: &&mut Hit| {
+            known.start == hit.start && known.end == hit.end && known.concept == hit.concept
+        };
+        let earlier = hits
+            .get_mut(from..place)
+            .unwrap_or_default()
+            .iter_mut()
+            .find(same);
         match earlier {
             Some(known) => {
                 known.languages = known.languages.or(hit.languages);
@@ -204,10 +328,10 @@ fn merge(hits: &mut Vec<Hit>, from: usize) {
 }
 
 impl Word {
-    fn key(self) -> Key {
+    fn key(self) -> u64 {
         match self {
-            Self::Whole(hash) => (hash, 0),
-            Self::Begins(hash, length) => (hash, length),
+            Self::Whole(hash) => hash,
+            Self::Begins(hash, _) => hash ^ STEM,
         }
     }
 }
@@ -222,7 +346,11 @@ const OPEN_TWO: u64 = 0xa076_1d64_78bd_642f;
 
 /// Where an entry is found: by its first word, its first stem, or its first two words.
 fn address(words: &[Word], open: bool) -> u64 {
-    let (one, stem, two) = if open { (OPEN_ONE, OPEN_STEM, OPEN_TWO) } else { (ONE, STEM, TWO) };
+    let (one, stem, two) = if open {
+        (OPEN_ONE, OPEN_STEM, OPEN_TWO)
+    } else {
+        (ONE, STEM, TWO)
+    };
     match words {
         [Word::Whole(first), Word::Whole(second), ..] => pair(*first, *second) ^ two,
         [Word::Begins(first, _), ..] => first ^ stem,
@@ -235,35 +363,65 @@ fn pair(first: u64, second: u64) -> u64 {
     (first.rotate_left(23) ^ second).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-/// A set of addresses that may say yes wrongly, never no.
+/// For the first bytes of a word, the lengths of the stems that begin so, as bits.
 #[derive(Debug)]
-struct Filter(Vec<u64>);
+struct Beginnings<const BITS: u32>(Vec<u32>);
 
-/// Half a megabit: one entry in sixteen bits.
-const FILTER_BITS: u32 = 19;
-
-impl Default for Filter {
+impl<const BITS: u32> Default for Beginnings<BITS> {
     fn default() -> Self {
-        Self(vec![0; 1 << (FILTER_BITS - 6)])
+        Self(vec![0; 1 << BITS])
     }
 }
 
-impl Filter {
-    fn place(address: u64) -> (usize, u64) {
-        let mixed = address.wrapping_mul(0xff51_afd7_ed55_8ccd) >> (64 - FILTER_BITS);
+impl<const BITS: u32> Beginnings<BITS> {
+    /// The place of a beginning of three bytes, or of a shorter word.
+    fn place(bytes: &[u8]) -> usize {
+        let value = match bytes {
+            [a, b, c, ..] => u32::from_le_bytes([*a, *b, *c, 0]),
+            [a, b] => u32::from_le_bytes([*a, *b, 0, 0]),
+            _ => 0,
+        };
+        (value.wrapping_mul(0x9e37_79b1) >> (32 - BITS)) as usize
+    }
+
+    fn note(&mut self, bytes: &[u8]) {
+        if let Some(lengths) = self.0.get_mut(Self::place(bytes)) {
+            *lengths |= 1 << bytes.len().min(MAX_STEM);
+        }
+    }
+
+    #[inline]
+    fn lengths(&self, bytes: &[u8]) -> u32 {
+        self.0.get(Self::place(bytes)).copied().unwrap_or(0)
+    }
+}
+
+/// A set of hashes, of two to the power of `BITS` bits, that may say yes wrongly, never no.
+#[derive(Debug)]
+struct Filter<const BITS: u32>(Vec<u64>);
+
+impl<const BITS: u32> Default for Filter<BITS> {
+    fn default() -> Self {
+        Self(vec![0; 1 << (BITS - 6)])
+    }
+}
+
+impl<const BITS: u32> Filter<BITS> {
+    fn place(hash: u64) -> (usize, u64) {
+        let mixed = hash.wrapping_mul(0xff51_afd7_ed55_8ccd) >> (64 - BITS);
         ((mixed >> 6) as usize, 1 << (mixed & 63))
     }
 
-    fn set(&mut self, address: u64) {
-        let (word, bit) = Self::place(address);
+    fn set(&mut self, hash: u64) {
+        let (word, bit) = Self::place(hash);
         if let Some(word) = self.0.get_mut(word) {
             *word |= bit;
         }
     }
 
     #[inline]
-    fn may_have(&self, address: u64) -> bool {
-        let (word, bit) = Self::place(address);
+    fn may_have(&self, hash: u64) -> bool {
+        let (word, bit) = Self::place(hash);
         self.0.get(word).is_some_and(|word| word & bit != 0)
     }
 }

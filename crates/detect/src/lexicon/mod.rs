@@ -7,9 +7,9 @@
 mod file;
 mod index;
 
-pub(crate) use file::LanguageFile;
 #[cfg(test)]
 pub(crate) use file::Example;
+pub(crate) use file::LanguageFile;
 use index::Index;
 use std::collections::HashMap;
 
@@ -25,7 +25,12 @@ impl Languages {
     const NONE: Self = Self(0);
 
     fn single(index: usize) -> Self {
-        Self(u32::try_from(index).ok().and_then(|shift| 1_u32.checked_shl(shift)).unwrap_or(0))
+        Self(
+            u32::try_from(index)
+                .ok()
+                .and_then(|shift| 1_u32.checked_shl(shift))
+                .unwrap_or(0),
+        )
     }
 
     /// The languages in both sets.
@@ -109,14 +114,23 @@ impl Lexicon {
             for (name, words) in &file.concepts {
                 let concept = intern(&mut concepts, name)?;
                 for word in words {
-                    index.add(word, concept, language).ok_or_else(|| LexiconError::Word {
-                        language: file.language.clone(),
-                        word: word.clone(),
-                    })?;
+                    index
+                        .add(word, concept, language)
+                        .ok_or_else(|| LexiconError::Word {
+                            language: file.language.clone(),
+                            word: word.clone(),
+                        })?;
                 }
             }
         }
-        Ok(Self { index, concepts, languages, verb_last, mail, web })
+        Ok(Self {
+            index,
+            concepts,
+            languages,
+            verb_last,
+            mail,
+            web,
+        })
     }
 
     pub(crate) fn concept(&self, name: &str) -> Option<Concept> {
@@ -134,14 +148,18 @@ impl Lexicon {
 
     /// Every word of the lexicon in a folded text, in the order in which they start.
     pub(crate) fn hits(&self, text: &str, tokens: &[Token]) -> Vec<Hit> {
-        let words: Vec<Token> = tokens.iter().copied().filter(Token::is_word).collect();
         let mut hits = Vec::new();
-        for (number, token) in words.iter().enumerate() {
+        for (number, token) in tokens.iter().enumerate() {
             match token.kind {
                 Kind::Mail => hits.push(whole(token, self.mail)),
                 Kind::Link => hits.push(whole(token, self.web)),
-                Kind::Word | Kind::WideWord | Kind::Single | Kind::Number | Kind::Marks => {
-                    self.index.look_up(text.as_bytes(), words.get(number..).unwrap_or_default(), &mut hits);
+                Kind::Marks => {}
+                Kind::Word | Kind::WideWord | Kind::Single | Kind::Number => {
+                    self.index.look_up(
+                        text.as_bytes(),
+                        tokens.get(number..).unwrap_or_default(),
+                        &mut hits,
+                    );
                 }
             }
         }
@@ -164,7 +182,10 @@ fn intern(concepts: &mut HashMap<String, Concept>, name: &str) -> Result<Concept
     if let Some(known) = concepts.get(name) {
         return Ok(*known);
     }
-    let number = u8::try_from(concepts.len()).ok().filter(|number| *number < 250).ok_or(LexiconError::TooManyConcepts)?;
+    let number = u8::try_from(concepts.len())
+        .ok()
+        .filter(|number| *number < 250)
+        .ok_or(LexiconError::TooManyConcepts)?;
     concepts.insert(name.to_owned(), Concept(number));
     Ok(Concept(number))
 }
@@ -180,7 +201,10 @@ mod tests {
             language: "en".into(),
             name: "English".into(),
             verb_last: false,
-            concepts: BTreeMap::from([("c".to_owned(), words.iter().map(|w| (*w).to_owned()).collect())]),
+            concepts: BTreeMap::from([(
+                "c".to_owned(),
+                words.iter().map(|w| (*w).to_owned()).collect(),
+            )]),
             examples: Vec::new(),
         };
         Lexicon::build(&[file]).unwrap()
@@ -189,36 +213,66 @@ mod tests {
     fn found<'t>(lexicon: &Lexicon, text: &'t str) -> Vec<&'t str> {
         let concept = lexicon.concept("c").unwrap();
         let hits = lexicon.hits(text, &tokens(text));
-        hits.iter().filter(|hit| hit.concept == concept).map(|hit| &text[hit.start..hit.end]).collect()
+        hits.iter()
+            .filter(|hit| hit.concept == concept)
+            .map(|hit| &text[hit.start..hit.end])
+            .collect()
     }
 
     #[test]
     fn whole_words_do_not_match_inside_others() {
-        assert_eq!(found(&lexicon(&["rule"]), "a rule, not rules or misrule"), ["rule"]);
+        assert_eq!(
+            found(&lexicon(&["rule"]), "a rule, not rules or misrule"),
+            ["rule"]
+        );
     }
 
     #[test]
     fn a_star_behind_opens_the_end() {
-        assert_eq!(found(&lexicon(&["ignor*"]), "ignoriere und ignoring, ignor; no sign"), ["ignoriere", "ignoring", "ignor"]);
+        assert_eq!(
+            found(
+                &lexicon(&["ignor*"]),
+                "ignoriere und ignoring, ignor; no sign"
+            ),
+            ["ignoriere", "ignoring", "ignor"]
+        );
     }
 
     #[test]
     fn a_star_before_opens_the_beginning() {
         let lexicon = lexicon(&["*anweisung", "*تعليمات*"]);
-        assert_eq!(found(&lexicon, "die systemanweisung gilt"), ["systemanweisung"]);
+        assert_eq!(
+            found(&lexicon, "die systemanweisung gilt"),
+            ["systemanweisung"]
+        );
         assert_eq!(found(&lexicon, "والتعليماتك"), ["والتعليماتك"]);
     }
 
     #[test]
     fn phrases_cross_line_breaks_and_marks_but_not_sentences() {
         let lexicon = lexicon(&["system prompt", "act lik*"]);
-        assert_eq!(found(&lexicon, "system\nprompt, system-prompt and \"system\" prompt"), ["system\nprompt", "system-prompt", "system\" prompt"]);
-        assert_eq!(found(&lexicon, "act like it. the system. prompt reply"), ["act like"]);
+        assert_eq!(
+            found(
+                &lexicon,
+                "system\nprompt, system-prompt and \"system\" prompt"
+            ),
+            ["system\nprompt", "system-prompt", "system\" prompt"]
+        );
+        assert_eq!(
+            found(&lexicon, "act like it. the system. prompt reply"),
+            ["act like"]
+        );
     }
 
     #[test]
     fn chinese_needs_no_edges() {
-        assert_eq!(found(&lexicon(&["忽略", "系统提示词", "你"]), "请忽略之前的系统提示词你"), ["忽略", "系统提示词", "你"]);
+        assert_eq!(
+            found(
+                &lexicon(&["忽略", "系统提示词", "你"]),
+                "请忽略之前的系统提示词你"
+            ),
+            ["忽略", "系统提示词", "你"]
+        );
     }
 
     #[test]
@@ -238,8 +292,18 @@ mod tests {
     fn addresses_are_concepts() {
         let lexicon = lexicon(&["x"]);
         let text = "mail a@b.example or see https://c.example";
-        let concepts: Vec<_> = lexicon.hits(text, &tokens(text)).iter().map(|hit| hit.concept).collect();
-        assert_eq!(concepts, [lexicon.concept(MAIL_ADDRESS).unwrap(), lexicon.concept(WEB_ADDRESS).unwrap()]);
+        let concepts: Vec<_> = lexicon
+            .hits(text, &tokens(text))
+            .iter()
+            .map(|hit| hit.concept)
+            .collect();
+        assert_eq!(
+            concepts,
+            [
+                lexicon.concept(MAIL_ADDRESS).unwrap(),
+                lexicon.concept(WEB_ADDRESS).unwrap()
+            ]
+        );
     }
 
     #[test]

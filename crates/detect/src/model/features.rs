@@ -7,7 +7,7 @@
 
 use crate::evidence::Evidence;
 use crate::lexicon::Hit;
-use crate::tokens::{Kind, MAX_WORD, Token};
+use crate::tokens::{Kind, Token};
 use std::ops::Range;
 
 /// Tokens in a block, the unit that windows are made of.
@@ -15,8 +15,10 @@ pub const BLOCK_TOKENS: usize = 12;
 
 /// Receives the features of a text, in order.
 pub trait Sink {
-    /// A feature of the current block, as a hash of 32 bits.
-    fn feature(&mut self, hash: u32);
+    /// A word or a piece of one in the current block, as a hash of 32 bits.
+    fn word(&mut self, hash: u32);
+    /// A concept or a rule in the current block.
+    fn concept(&mut self, hash: u32);
     /// The current block is over; it stood at these bytes.
     fn block(&mut self, bytes: Range<usize>);
 }
@@ -32,7 +34,10 @@ pub(crate) fn extract(text: &str, evidence: &Evidence, sink: &mut impl Sink) {
             words.push(token, bytes, sink);
         }
         let full = block.len() == BLOCK_TOKENS;
-        let end = block.last().filter(|_| full).map_or(bytes.len(), |token| token.bytes().end);
+        let end = block
+            .last()
+            .filter(|_| full)
+            .map_or(bytes.len(), |token| token.bytes().end);
         concepts.flush(end, sink);
         sink.block(block_start..end);
         block_start = end;
@@ -48,7 +53,9 @@ fn value(token: &Token) -> u32 {
         Kind::Number => 0x5bd1_e995,
         Kind::Mail => 0x1b87_3593,
         Kind::Link => 0x2545_f491,
-        Kind::Word | Kind::WideWord | Kind::Single | Kind::Marks => (token.hash ^ (token.hash >> 32)) as u32,
+        Kind::Word | Kind::WideWord | Kind::Single | Kind::Marks => {
+            (token.hash ^ (token.hash >> 32)) as u32
+        }
     }
 }
 
@@ -62,12 +69,15 @@ struct Words {
 impl Words {
     fn push(&mut self, token: &Token, bytes: &[u8], sink: &mut impl Sink) {
         let value = value(token);
-        sink.feature(mix(value, 1));
+        sink.word(mix(value, 1));
         if token.kind == Kind::Marks && token.bytes().len() == 1 {
             return;
         }
-        sink.feature(mix(value ^ self.last.rotate_left(7), 2));
-        sink.feature(mix(value ^ self.last.rotate_left(7) ^ self.before.rotate_left(14), 3));
+        sink.word(mix(value ^ self.last.rotate_left(7), 2));
+        sink.word(mix(
+            value ^ self.last.rotate_left(7) ^ self.before.rotate_left(14),
+            3,
+        ));
         self.before = self.last;
         self.last = value;
         let word = bytes.get(token.bytes()).unwrap_or_default();
@@ -81,18 +91,14 @@ impl Words {
 
 /// Pieces of `N` bytes, the edges of the word included.
 fn pieces<const N: usize>(word: &[u8], sink: &mut impl Sink) {
-    let mut buffer = [b' '; MAX_WORD + 2];
-    let Some(room) = buffer.get_mut(1..=word.len()) else {
-        return;
-    };
-    room.copy_from_slice(word);
-    for piece in buffer.get(..word.len() + 2).unwrap_or_default().windows(N) {
-        let mut value = [0_u8; 8];
-        for (to, from) in value.iter_mut().zip(piece) {
-            *to = *from;
+    let mask = u64::MAX >> (64 - 8 * N);
+    let mut piece = u64::from(b' ');
+    let edges = word.iter().chain(b" ");
+    for (number, byte) in edges.enumerate() {
+        piece = (piece << 8 | u64::from(*byte)) & mask;
+        if number + 2 >= N {
+            sink.word((piece.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32);
         }
-        let word = u64::from_le_bytes(value).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        sink.feature(mix((word >> 32) as u32, 4));
     }
 }
 
@@ -109,7 +115,12 @@ const PARTNERS: usize = 4;
 
 impl<'e> Concepts<'e> {
     fn new(evidence: &'e Evidence) -> Self {
-        Self { hits: &evidence.hits, next: 0, evidence, next_rule: 0 }
+        Self {
+            hits: &evidence.hits,
+            next: 0,
+            evidence,
+            next_rule: 0,
+        }
     }
 
     fn flush(&mut self, to: usize, sink: &mut impl Sink) {
@@ -119,15 +130,15 @@ impl<'e> Concepts<'e> {
                 return;
             }
             let concept = u32::from(hit.concept.0);
-            sink.feature(mix(concept, 5));
+            sink.concept(mix(concept, 5));
             let earlier = self.hits.get(..self.next).unwrap_or_default();
             for partner in earlier.iter().rev().take(PARTNERS) {
                 let apart = hit.at.saturating_sub(partner.until);
                 let common = !partner.languages.and(hit.languages).is_empty();
                 if partner.end <= hit.start && apart <= MOST_HALF_WORDS_APART && common {
                     let pair = concept << 8 | u32::from(partner.concept.0);
-                    sink.feature(mix(pair, 6));
-                    sink.feature(mix(pair << 1 | u32::from(apart > 6), 7));
+                    sink.concept(mix(pair, 6));
+                    sink.concept(mix(pair << 1 | u32::from(apart > 6), 7));
                 }
             }
             self.next += 1;
@@ -139,8 +150,8 @@ impl<'e> Concepts<'e> {
             if finding.end > to {
                 return;
             }
-            sink.feature(mix(finding.name, 8));
-            sink.feature(mix(finding.name, if finding.mentioned { 9 } else { 10 }));
+            sink.concept(mix(finding.name, 8));
+            sink.concept(mix(finding.name, if finding.mentioned { 9 } else { 10 }));
             self.next_rule += 1;
         }
     }
@@ -164,7 +175,10 @@ mod tests {
     }
 
     impl Sink for Log {
-        fn feature(&mut self, hash: u32) {
+        fn word(&mut self, hash: u32) {
+            self.features.push(hash);
+        }
+        fn concept(&mut self, hash: u32) {
             self.features.push(hash);
         }
         fn block(&mut self, bytes: Range<usize>) {
@@ -174,7 +188,10 @@ mod tests {
 
     fn log(text: &str) -> Log {
         let mut log = Log::default();
-        let evidence = Evidence { tokens: crate::tokens::tokens(text), ..Evidence::default() };
+        let evidence = Evidence {
+            tokens: crate::tokens::tokens(text),
+            ..Evidence::default()
+        };
         extract(text, &evidence, &mut log);
         log
     }
@@ -190,20 +207,36 @@ mod tests {
 
     #[test]
     fn addresses_and_numbers_have_no_value() {
-        assert_eq!(log("write to bob@one.example about 12").features, log("write to eve@two.example about 9876").features);
-        assert_eq!(log("see https://a.example/x").features, log("see https://b.example/y?z=1").features);
+        assert_eq!(
+            log("write to bob@one.example about 12").features,
+            log("write to eve@two.example about 9876").features
+        );
+        assert_eq!(
+            log("see https://a.example/x").features,
+            log("see https://b.example/y?z=1").features
+        );
     }
 
     #[test]
     fn an_empty_text_has_one_empty_block() {
-        assert_eq!(log("").blocks, [0..0]);
+        assert_eq!(log("").blocks, vec![0..0]);
     }
 
     #[test]
     fn the_number_of_features_is_linear() {
-        for text in ["a ".repeat(5_000), "<".repeat(10_000), "é".repeat(5_000), "1@".repeat(5_000), "忽".repeat(3_000)] {
+        for text in [
+            "a ".repeat(5_000),
+            "<".repeat(10_000),
+            "é".repeat(5_000),
+            "1@".repeat(5_000),
+            "忽".repeat(3_000),
+        ] {
             let features = log(&text).features.len();
-            assert!(features <= text.len() * 3, "{features} features of {} bytes", text.len());
+            assert!(
+                features <= text.len() * 3,
+                "{features} features of {} bytes",
+                text.len()
+            );
         }
     }
 }

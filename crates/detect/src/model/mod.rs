@@ -9,7 +9,7 @@ pub mod windows;
 use crate::evidence::Evidence;
 use features::Sink;
 use std::ops::Range;
-use windows::{Block, worst};
+use windows::{Block, Evidence as Weighed, LENGTHS, worst};
 
 /// Weights and calibration.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,7 +18,8 @@ pub struct Model {
     weights: Vec<i8>,
     /// What one step of a weight is worth.
     step: f32,
-    bias: f32,
+    /// The logit of nothing, for each length of window.
+    biases: [f32; LENGTHS],
     /// The logit that stands at the strict block line, and points per logit around it.
     calibration: Calibration,
 }
@@ -45,13 +46,17 @@ impl Calibration {
 #[error("the model file is damaged or of another version")]
 pub struct ModelError;
 
-const MAGIC: &[u8; 8] = b"BSMODEL1";
-const HEADER: usize = MAGIC.len() + 4 * 5;
+const MAGIC: &[u8; 8] = b"BSMODEL2";
+const HEADER: usize = MAGIC.len() + 4 * (4 + LENGTHS);
+
+/// What a point of the rules adds to a logit. Rules are few and sure, words many and vague:
+/// left to training alone, the words would drown them.
+const RULE_SHARE: f32 = 0.9;
 
 /// What the model thinks of a text: the worst window.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Opinion {
-    /// The logit of the worst window.
+    /// The logit of the worst window, rules included.
     pub logit: f32,
     /// Its points.
     pub points: f32,
@@ -61,33 +66,54 @@ pub struct Opinion {
 
 impl Model {
     /// Quantises trained weights. The number of weights must be a power of two.
-    pub fn from_weights(weights: &[f32], bias: f32, calibration: Calibration) -> Result<Self, ModelError> {
+    pub fn from_weights(
+        weights: &[f32],
+        biases: [f32; LENGTHS],
+        calibration: Calibration,
+    ) -> Result<Self, ModelError> {
         if !weights.len().is_power_of_two() {
             return Err(ModelError);
         }
         let most = weights.iter().fold(0.0_f32, |most, w| most.max(w.abs()));
         let step = if most > 0.0 { most / 127.0 } else { 1.0 };
-        let weights = weights.iter().map(|w| (w / step).round().clamp(-127.0, 127.0) as i8).collect();
-        Ok(Self { weights, step, bias, calibration })
+        let weights = weights
+            .iter()
+            .map(|w| (w / step).round().clamp(-127.0, 127.0) as i8)
+            .collect();
+        Ok(Self {
+            weights,
+            step,
+            biases,
+            calibration,
+        })
     }
 
     /// Reads a model file.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ModelError> {
         let (header, weights) = bytes.split_at_checked(HEADER).ok_or(ModelError)?;
         let fields = header.strip_prefix(MAGIC).ok_or(ModelError)?;
-        let mut numbers = fields.chunks_exact(4).map(|chunk| chunk.try_into().map(u32::from_le_bytes));
+        let mut numbers = fields
+            .chunks_exact(4)
+            .map(|chunk| chunk.try_into().map(u32::from_le_bytes));
         let mut next = || numbers.next().and_then(Result::ok).ok_or(ModelError);
         let length = usize::try_from(next()?).map_err(|_| ModelError)?;
         let mut float = || next().map(f32::from_bits);
-        let (step, bias, block_at, slope) = (float()?, float()?, float()?, float()?);
-        let sound = [step, bias, block_at, slope].iter().all(|f| f.is_finite());
+        let (step, block_at, slope) = (float()?, float()?, float()?);
+        let mut biases = [0.0; LENGTHS];
+        for bias in &mut biases {
+            *bias = float()?;
+        }
+        let sound = [step, block_at, slope]
+            .iter()
+            .chain(&biases)
+            .all(|f| f.is_finite());
         if !sound || length != weights.len() || !length.is_power_of_two() {
             return Err(ModelError);
         }
         Ok(Self {
             weights: weights.iter().map(|byte| byte.cast_signed()).collect(),
             step,
-            bias,
+            biases,
             calibration: Calibration { block_at, slope },
         })
     }
@@ -98,7 +124,8 @@ impl Model {
         let mut bytes = MAGIC.to_vec();
         let length = u32::try_from(self.weights.len()).unwrap_or(0);
         bytes.extend(length.to_le_bytes());
-        for float in [self.step, self.bias, self.calibration.block_at, self.calibration.slope] {
+        let numbers = [self.step, self.calibration.block_at, self.calibration.slope];
+        for float in numbers.iter().chain(&self.biases) {
             bytes.extend(float.to_le_bytes());
         }
         bytes.extend(self.weights.iter().map(|w| w.cast_unsigned()));
@@ -108,14 +135,21 @@ impl Model {
     /// The same weights with another calibration.
     #[must_use]
     pub fn calibrated(self, calibration: Calibration) -> Self {
-        Self { calibration, ..self }
+        Self {
+            calibration,
+            ..self
+        }
     }
 
-    pub(crate) fn opinion(&self, text: &str, evidence: &Evidence) -> Opinion {
-        let mut sums = Sums { model: self, sum: 0, count: 0, blocks: Vec::new() };
+    pub(crate) fn opinion(&self, text: &str, evidence: &Evidence, by_rules: f32) -> Opinion {
+        let mut sums = Sums {
+            model: self,
+            current: Weighed::default(),
+            blocks: Vec::new(),
+        };
         features::extract(text, evidence, &mut sums);
-        let (score, bytes) = worst(&sums.blocks);
-        let logit = score * self.step + self.bias;
+        let (logit, bytes) = worst(&sums.blocks, &self.biases);
+        let logit = logit + by_rules * RULE_SHARE;
         Opinion {
             logit,
             points: self.calibration.points(logit),
@@ -127,23 +161,39 @@ impl Model {
 /// Adds up the weights of each block.
 struct Sums<'m> {
     model: &'m Model,
-    sum: i32,
-    count: u32,
+    current: Weighed,
     blocks: Vec<Block>,
+}
+
+impl Sums<'_> {
+    #[inline]
+    fn weight(&self, hash: u32) -> f32 {
+        let bucket = hash as usize & (self.model.weights.len() - 1);
+        self.model
+            .weights
+            .get(bucket)
+            .map_or(0.0, |w| f32::from(*w))
+            * self.model.step
+    }
 }
 
 impl Sink for Sums<'_> {
     #[inline]
-    fn feature(&mut self, hash: u32) {
-        let bucket = hash as usize & (self.model.weights.len() - 1);
-        self.sum += self.model.weights.get(bucket).map_or(0, |w| i32::from(*w));
-        self.count += 1;
+    fn word(&mut self, hash: u32) {
+        let weight = self.weight(hash);
+        self.current.words.add(weight);
+    }
+
+    fn concept(&mut self, hash: u32) {
+        let weight = self.weight(hash);
+        self.current.concepts.add(weight);
     }
 
     fn block(&mut self, bytes: Range<usize>) {
-        self.blocks.push(Block { sum: self.sum as f32, count: self.count, bytes });
-        self.sum = 0;
-        self.count = 0;
+        self.blocks.push(Block {
+            evidence: std::mem::take(&mut self.current),
+            bytes,
+        });
     }
 }
 
@@ -153,7 +203,15 @@ mod tests {
 
     fn model() -> Model {
         let weights: Vec<f32> = (0..1024).map(|i| (i as f32 - 512.0) / 100.0).collect();
-        Model::from_weights(&weights, -0.5, Calibration { block_at: 1.0, slope: 2.0 }).unwrap()
+        Model::from_weights(
+            &weights,
+            [-0.5; LENGTHS],
+            Calibration {
+                block_at: 1.0,
+                slope: 2.0,
+            },
+        )
+        .unwrap()
     }
 
     #[test]
@@ -164,7 +222,10 @@ mod tests {
     #[test]
     fn damaged_files_are_refused() {
         let bytes = model().to_bytes();
-        assert_eq!(Model::from_bytes(&bytes[..bytes.len() - 1]), Err(ModelError));
+        assert_eq!(
+            Model::from_bytes(&bytes[..bytes.len() - 1]),
+            Err(ModelError)
+        );
         assert_eq!(Model::from_bytes(b"BSMODEL0"), Err(ModelError));
         assert_eq!(Model::from_bytes(&[]), Err(ModelError));
         let mut broken = bytes;
@@ -174,7 +235,10 @@ mod tests {
 
     #[test]
     fn points_are_bounded() {
-        let calibration = Calibration { block_at: 1.0, slope: 2.0 };
+        let calibration = Calibration {
+            block_at: 1.0,
+            slope: 2.0,
+        };
         assert_eq!(calibration.points(1.0), 10.0);
         assert_eq!(calibration.points(1e9), 20.0);
         assert_eq!(calibration.points(-1e9), 0.0);

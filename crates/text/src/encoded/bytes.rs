@@ -12,12 +12,19 @@ pub(super) struct ByteEscapes {
 
 impl ByteEscapes {
     pub(super) fn push(&mut self, byte: u8, range: Range<usize>) {
-        if self.run.last().is_some_and(|(_, last)| last.end != range.start) {
+        if self
+            .run
+            .last()
+            .is_some_and(|(_, last)| last.end != range.start)
+        {
             self.close();
         }
         if byte.is_ascii() {
             self.close();
-            self.edits.push(Edit { range, text: EditText::Char(char::from(byte)) });
+            self.edits.push(Edit {
+                range,
+                text: EditText::Char(char::from(byte)),
+            });
         } else {
             self.run.push((byte, range));
         }
@@ -25,12 +32,18 @@ impl ByteEscapes {
 
     pub(super) fn push_char(&mut self, c: char, range: Range<usize>) {
         self.close();
-        self.edits.push(Edit { range, text: EditText::Char(c) });
+        self.edits.push(Edit {
+            range,
+            text: EditText::Char(c),
+        });
     }
 
     pub(super) fn push_nothing(&mut self, range: Range<usize>) {
         self.close();
-        self.edits.push(Edit { range, text: EditText::Word("") });
+        self.edits.push(Edit {
+            range,
+            text: EditText::Word(""),
+        });
     }
 
     pub(super) fn finish(mut self) -> Vec<Edit> {
@@ -45,12 +58,18 @@ impl ByteEscapes {
             let mut unit = ranges.by_ref().take(len);
             if let Some(first) = unit.next() {
                 let end = unit.last().map_or(first.end, |last| last.end);
-                self.edits.push(Edit { range: first.start..end, text: EditText::Char(c) });
+                self.edits.push(Edit {
+                    range: first.start..end,
+                    text: EditText::Char(c),
+                });
             }
         };
         for chunk in bytes.utf8_chunks() {
             chunk.valid().chars().for_each(|c| push(c, c.len_utf8()));
-            chunk.invalid().iter().for_each(|byte| push(char::from(*byte), 1));
+            chunk
+                .invalid()
+                .iter()
+                .for_each(|byte| push(char::from(*byte), 1));
         }
     }
 }
@@ -73,7 +92,17 @@ mod tests {
             escapes.push(byte, at * 3..at * 3 + 3);
         }
         let edits = escapes.finish();
-        let texts: Vec<_> = edits.iter().map(|edit| (edit.range.clone(), edit.text.clone())).collect();
-        assert_eq!(texts, [(0..6, EditText::Char('И')), (6..9, EditText::Char('ÿ')), (9..12, EditText::Char('A'))]);
+        let texts: Vec<_> = edits
+            .iter()
+            .map(|edit| (edit.range.clone(), edit.text.clone()))
+            .collect();
+        assert_eq!(
+            texts,
+            [
+                (0..6, EditText::Char('И')),
+                (6..9, EditText::Char('ÿ')),
+                (9..12, EditText::Char('A'))
+            ]
+        );
     }
 }

@@ -74,10 +74,15 @@ pub(super) fn find(text: &str, finds: &mut Finds<'_>) {
     for start in memchr::memchr_iter(b'&', bytes) {
         let rest = bytes.get(start + 1..).unwrap_or_default();
         if let Some((c, len)) = numeric(rest).or_else(|| named(rest)) {
-            entities.push(Edit { range: start..start + 1 + len, text: EditText::Char(c) });
+            entities.push(Edit {
+                range: start..start + 1 + len,
+                text: EditText::Char(c),
+            });
         }
     }
-    substitute::resolve(text, entities, ViewKind::Entities, finds, |group| group.len() >= MIN_ENTITIES);
+    substitute::resolve(text, entities, ViewKind::Entities, finds, |group| {
+        group.len() >= MIN_ENTITIES
+    });
 }
 
 /// The character and length of `#105;`, `#x69;` or, as browsers read it too, `#105`.
@@ -97,9 +102,15 @@ fn numeric(rest: &[u8]) -> Option<(char, usize)> {
 }
 
 fn named(rest: &[u8]) -> Option<(char, usize)> {
-    let len = rest.iter().take(MAX_NAME + 1).position(|byte| *byte == b';')?;
+    let len = rest
+        .iter()
+        .take(MAX_NAME + 1)
+        .position(|byte| *byte == b';')?;
     let name = rest.get(..len)?;
-    NAMED.iter().find(|(known, _)| known.as_bytes() == name).map(|(_, c)| (*c, len + 1))
+    NAMED
+        .iter()
+        .find(|(known, _)| known.as_bytes() == name)
+        .map(|(_, c)| (*c, len + 1))
 }
 
 #[cfg(test)]
@@ -108,20 +119,39 @@ mod tests {
 
     fn entities(input: &str) -> Option<String> {
         let views = Views::of(input);
-        views.iter().find(|view| view.kind() == ViewKind::Entities).map(|view| view.text().to_owned())
+        views
+            .iter()
+            .find(|view| view.kind() == ViewKind::Entities)
+            .map(|view| view.text().to_owned())
     }
 
     #[test]
     fn numbers_and_names_are_resolved() {
-        assert_eq!(entities("&#105;&#103;&#110;&#x6f;&#X72;&#0000101; all").unwrap(), "ignore all");
+        assert_eq!(
+            entities("&#105;&#103;&#110;&#x6f;&#X72;&#0000101; all").unwrap(),
+            "ignore all"
+        );
         assert_eq!(entities("&#105&#103&#110ore").unwrap(), "ignore");
-        assert_eq!(entities("&lt;system&gt; do it &lt;/system&gt;").unwrap(), "<system> do it </system>");
-        assert_eq!(entities("ig&shy;no&zwnj;re&nbsp;all").unwrap(), "ignore all");
+        assert_eq!(
+            entities("&lt;system&gt; do it &lt;/system&gt;").unwrap(),
+            "<system> do it </system>"
+        );
+        assert_eq!(
+            entities("ig&shy;no&zwnj;re&nbsp;all").unwrap(),
+            "ignore all"
+        );
     }
 
     #[test]
     fn a_few_in_a_page_are_left_alone() {
-        for text in ["Fish &amp; chips", "R&D, Q&A, AT&T and so on", "a &lt; b", "&#;&#x;&#99999999999;", "&&&&&&", "?a=1&b=2&c=3&d=4"] {
+        for text in [
+            "Fish &amp; chips",
+            "R&D, Q&A, AT&T and so on",
+            "a &lt; b",
+            "&#;&#x;&#99999999999;",
+            "&&&&&&",
+            "?a=1&b=2&c=3&d=4",
+        ] {
             assert_eq!(entities(text), None, "{text}");
         }
     }
@@ -129,6 +159,10 @@ mod tests {
     #[test]
     fn double_encoding_is_peeled_off() {
         let views = Views::of("&amp;#105;&amp;#103;&amp;#110;&amp;#111;&amp;#114;&amp;#101;");
-        assert!(views.iter().any(|view| view.depth() == 2 && view.text() == "ignore"));
+        assert!(
+            views
+                .iter()
+                .any(|view| view.depth() == 2 && view.text() == "ignore")
+        );
     }
 }

@@ -18,12 +18,18 @@ pub(super) fn find(text: &str, finds: &mut Finds<'_>) {
         let start = at + ahead;
         at = start + 1;
         let rest = bytes.get(at..).unwrap_or_default();
-        if let Some(byte) = rest.strip_prefix(b"x").and_then(|rest| rest.get(..2)).and_then(hex_byte) {
+        if let Some(byte) = rest
+            .strip_prefix(b"x")
+            .and_then(|rest| rest.get(..2))
+            .and_then(hex_byte)
+        {
             at += 3;
             escapes.push(byte, start..at);
             continue;
         }
-        let Some((value, len)) = code_point(rest) else { continue };
+        let Some((value, len)) = code_point(rest) else {
+            continue;
+        };
         at += len;
         let lead = high.take().filter(|(_, first)| *first + 6 == start);
         match (value, lead) {
@@ -41,7 +47,9 @@ pub(super) fn find(text: &str, finds: &mut Finds<'_>) {
     }
     // Escaped control characters abound in code and hide nothing.
     let telling = |text: &EditText| matches!(text, EditText::Char(c) if !c.is_control());
-    substitute::resolve(text, escapes.finish(), ViewKind::Escapes, finds, |group| group.iter().filter(|edit| telling(&edit.text)).count() >= MIN_ESCAPES);
+    substitute::resolve(text, escapes.finish(), ViewKind::Escapes, finds, |group| {
+        group.iter().filter(|edit| telling(&edit.text)).count() >= MIN_ESCAPES
+    });
 }
 
 /// The value and length of `u0069`, `u{69}` or `U00000069`.
@@ -69,7 +77,10 @@ mod tests {
 
     fn escapes(input: &str) -> Option<String> {
         let views = Views::of(input);
-        views.iter().find(|view| view.kind() == ViewKind::Escapes).map(|view| view.text().to_owned())
+        views
+            .iter()
+            .find(|view| view.kind() == ViewKind::Escapes)
+            .map(|view| view.text().to_owned())
     }
 
     #[test]
@@ -79,12 +90,24 @@ mod tests {
         assert_eq!(escapes(r"\u{69}\u{67}\u{6e}ore").unwrap(), "ignore");
         assert_eq!(escapes(r"\U00000069\U00000067nore").unwrap(), "ignore");
         assert_eq!(escapes(r"\xd0\x98\xd0\xb3\xd0\xbd!").unwrap(), "игн!");
-        assert_eq!(escapes(r"\ud83d\ude00 and \ud83d\ude00").unwrap(), "😀 and 😀");
+        assert_eq!(
+            escapes(r"\ud83d\ude00 and \ud83d\ude00").unwrap(),
+            "😀 and 😀"
+        );
     }
 
     #[test]
     fn backslashes_elsewhere_are_left_alone() {
-        for text in [r"C:\users\x\update", r"\d+\w*\s", r"line\nline\n", r"\x1b[0m\x1b[1m", r"\u12", r"\", r"\u{}", r"\ud800\ud800"] {
+        for text in [
+            r"C:\users\x\update",
+            r"\d+\w*\s",
+            r"line\nline\n",
+            r"\x1b[0m\x1b[1m",
+            r"\u12",
+            r"\",
+            r"\u{}",
+            r"\ud800\ud800",
+        ] {
             assert_eq!(escapes(text), None, "{text}");
         }
     }

@@ -36,10 +36,20 @@ pub(crate) fn number_run(text: &[u8], at: usize) -> Result<Range<usize>, usize> 
         end = number.end;
         count += 1;
         next = next_number(text, end);
-        let next_ways = next.clone().map_or(0, |next| self::ways(text.get(next).unwrap_or_default()));
-        ways = if next_ways & ways == 0 && count >= MIN_NUMBERS { 0 } else { ways & next_ways };
+        let next_ways = next
+            .clone()
+            .map_or(0, |next| self::ways(text.get(next).unwrap_or_default()));
+        ways = if next_ways & ways == 0 && count >= MIN_NUMBERS {
+            0
+        } else {
+            ways & next_ways
+        };
     }
-    if count >= MIN_NUMBERS { Ok(at..end) } else { Err(end) }
+    if count >= MIN_NUMBERS {
+        Ok(at..end)
+    } else {
+        Err(end)
+    }
 }
 
 /// Decodes the runs of numbers that the scan turned up.
@@ -53,11 +63,22 @@ pub(crate) fn in_numbers(text: &str, scan: &Scan, finds: &mut Finds<'_>) {
 }
 
 fn decode(text: &[u8], run: &Range<usize>, finds: &mut Finds<'_>) {
-    let numbers =
-        || std::iter::successors(Some(run.start..number_end(text, run.start)), |last| next_number(text, last.end)).take_while(|number| number.end <= run.end);
-    let ways = numbers().fold(u8::MAX, |common, number| common & ways(text.get(number).unwrap_or_default()));
+    let numbers = || {
+        std::iter::successors(Some(run.start..number_end(text, run.start)), |last| {
+            next_number(text, last.end)
+        })
+        .take_while(|number| number.end <= run.end)
+    };
+    let ways = numbers().fold(u8::MAX, |common, number| {
+        common & ways(text.get(number).unwrap_or_default())
+    });
     finds.worked(run.len());
-    for (way, kind) in [(HEX_PAIR, ViewKind::Hex), (PREFIXED_HEX, ViewKind::Hex), (OCTET, ViewKind::Binary), (DECIMAL, ViewKind::AsciiCodes)] {
+    for (way, kind) in [
+        (HEX_PAIR, ViewKind::Hex),
+        (PREFIXED_HEX, ViewKind::Hex),
+        (OCTET, ViewKind::Binary),
+        (DECIMAL, ViewKind::AsciiCodes),
+    ] {
         if ways & way == 0 {
             continue;
         }
@@ -87,7 +108,10 @@ fn value(number: &[u8], way: u8) -> Option<u8> {
     match way {
         HEX_PAIR => hex_byte(number),
         PREFIXED_HEX => hex_byte(number.strip_prefix(b"0x")?),
-        OCTET => radix::decode(&BINARY, number, 0, number.len(), 1).bytes.first().copied(),
+        OCTET => radix::decode(&BINARY, number, 0, number.len(), 1)
+            .bytes
+            .first()
+            .copied(),
         _ => std::str::from_utf8(number).ok()?.parse().ok(),
     }
 }
@@ -96,18 +120,43 @@ fn ways(number: &[u8]) -> u8 {
     let hex = |digits: &[u8]| digits.len() == 2 && digits.iter().all(u8::is_ascii_hexdigit);
     let prefixed = number.strip_prefix(b"0x").is_some_and(hex);
     let octet = number.len() == 8 && number.iter().all(|byte| matches!(byte, b'0' | b'1'));
-    let decimal = (2..=3).contains(&number.len()) && value(number, DECIMAL).is_some_and(|value| value >= 9);
-    let pair = u8::from(hex(number)) * HEX_PAIR;
-    pair | u8::from(prefixed) * PREFIXED_HEX | u8::from(octet) * OCTET | u8::from(decimal) * DECIMAL
+    let decimal =
+        (2..=3).contains(&number.len()) && value(number, DECIMAL).is_some_and(|value| value >= 9);
+    let possible = [
+        (hex(number), HEX_PAIR),
+        (prefixed, PREFIXED_HEX),
+        (octet, OCTET),
+        (decimal, DECIMAL),
+    ];
+    possible
+        .into_iter()
+        .filter(|(is_possible, _)| *is_possible)
+        .fold(0, |ways, (_, way)| ways | way)
 }
 
 fn number_end(text: &[u8], at: usize) -> usize {
-    at + text.get(at..).unwrap_or_default().iter().take(MAX_NUMBER + 1).take_while(|byte| byte.is_ascii_alphanumeric()).count()
+    at + text
+        .get(at..)
+        .unwrap_or_default()
+        .iter()
+        .take(MAX_NUMBER + 1)
+        .take_while(|byte| byte.is_ascii_alphanumeric())
+        .count()
 }
 
 fn next_number(text: &[u8], at: usize) -> Option<Range<usize>> {
-    let is_gap = |byte: &&u8| matches!(byte, b' ' | b'\n' | b',' | b';' | b':' | b'-' | b'/' | b'|' | b'.');
-    let gap = text.get(at..)?.iter().take(MAX_GAP + 1).take_while(is_gap).count();
+    let is_gap = |byte: &&u8| {
+        matches!(
+            byte,
+            b' ' | b'\n' | b',' | b';' | b':' | b'-' | b'/' | b'|' | b'.'
+        )
+    };
+    let gap = text
+        .get(at..)?
+        .iter()
+        .take(MAX_GAP + 1)
+        .take_while(is_gap)
+        .count();
     let start = at + gap;
     let end = number_end(text, start);
     ((1..=MAX_GAP).contains(&gap) && end > start).then_some(start..end)
@@ -136,7 +185,10 @@ mod tests {
         ] {
             let input = format!("decode ({encoded}) now");
             let views = Views::of(&input);
-            let view = views.iter().find(|view| view.kind() == kind).unwrap_or_else(|| panic!("{encoded}"));
+            let view = views
+                .iter()
+                .find(|view| view.kind() == kind)
+                .unwrap_or_else(|| panic!("{encoded}"));
             assert_eq!(view.text(), WORD);
             let span = view.origin(0..WORD.len());
             assert_eq!(&input[span.start..span.end], encoded);
@@ -153,7 +205,11 @@ mod tests {
             "192.168.10.10 255.255.255.0 10.10.10.10",
             "ca:fe:ba:be:00:11:22:33:44:55:66:77:88:99:aa:bb",
         ] {
-            assert_eq!(Views::of(text).iter().map(View::kind).collect::<Vec<_>>(), [ViewKind::Plain], "{text}");
+            assert_eq!(
+                Views::of(text).iter().map(View::kind).collect::<Vec<_>>(),
+                [ViewKind::Plain],
+                "{text}"
+            );
         }
     }
 }

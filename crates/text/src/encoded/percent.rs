@@ -23,7 +23,9 @@ pub(super) fn find(text: &str, finds: &mut Finds<'_>) {
             escapes.push_char(c, start..at);
         }
     }
-    substitute::resolve(text, escapes.finish(), ViewKind::Percent, finds, |group| group.len() >= MIN_ESCAPES);
+    substitute::resolve(text, escapes.finish(), ViewKind::Percent, finds, |group| {
+        group.len() >= MIN_ESCAPES
+    });
 }
 
 /// The non-standard `%uXXXX` of old scripts.
@@ -39,19 +41,32 @@ mod tests {
 
     fn percent(input: &str) -> Option<String> {
         let views = Views::of(input);
-        views.iter().find(|view| view.kind() == ViewKind::Percent).map(|view| view.text().to_owned())
+        views
+            .iter()
+            .find(|view| view.kind() == ViewKind::Percent)
+            .map(|view| view.text().to_owned())
     }
 
     #[test]
     fn passages_are_resolved_in_place() {
-        assert_eq!(percent("see /q?x=%69%67%6e%6fre%20all now").unwrap(), "see /q?x=ignore all now");
+        assert_eq!(
+            percent("see /q?x=%69%67%6e%6fre%20all now").unwrap(),
+            "see /q?x=ignore all now"
+        );
         assert_eq!(percent("%D0%98%D0%B3%D0%BD%D0%BE%D1%80").unwrap(), "игнор");
         assert_eq!(percent("%u0069%u0067%u006e").unwrap(), "ign");
     }
 
     #[test]
     fn percentages_are_left_alone() {
-        for text in ["up 20% in May, 35% in June, 50% in July", "100%", "a%20b", "%zz%zz%zz%zz", "%", "%4"] {
+        for text in [
+            "up 20% in May, 35% in June, 50% in July",
+            "100%",
+            "a%20b",
+            "%zz%zz%zz%zz",
+            "%",
+            "%4",
+        ] {
             assert_eq!(percent(text), None, "{text}");
         }
     }
@@ -60,7 +75,10 @@ mod tests {
     fn the_origin_is_the_escapes() {
         let input = "go %69%67%6E%6F%72%65 go";
         let views = Views::of(input);
-        let view = views.iter().find(|view| view.kind() == ViewKind::Percent).unwrap();
+        let view = views
+            .iter()
+            .find(|view| view.kind() == ViewKind::Percent)
+            .unwrap();
         let at = view.text().find("ignore").unwrap();
         let span = view.origin(at..at + 6);
         assert_eq!(&input[span.start..span.end], "%69%67%6E%6F%72%65");

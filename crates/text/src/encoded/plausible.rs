@@ -22,16 +22,27 @@ pub(crate) fn is_plausible(text: &str) -> bool {
         has_word |= letters_in_a_row >= 3 || (letter && is_ideograph(c));
         variety |= 1 << (u32::from(c) & 63);
         odd += usize::from(is_odd(c));
-        plain += usize::from(letter || matches!(c, ' ' | '\n' | '.' | ',' | '\'' | '-' | ':' | '!' | '?' | '_'));
+        plain += usize::from(
+            letter
+                || matches!(
+                    c,
+                    ' ' | '\n' | '.' | ',' | '\'' | '-' | ':' | '!' | '?' | '_'
+                ),
+        );
     }
-    let printable = if total < SHORT { odd == 0 && plain + 1 >= total } else { odd * 100 <= total * 15 };
+    let printable = if total < SHORT {
+        odd == 0 && plain + 1 >= total
+    } else {
+        odd * 100 <= total * 15
+    };
     // Text that is itself encoded may hold no word but is spotless.
     let encoded = total >= SHORT && text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
     (has_word || encoded) && printable && variety.count_ones() >= MIN_VARIETY
 }
 
 fn is_odd(c: char) -> bool {
-    (c.is_control() && !matches!(c, '\n' | '\r' | '\t')) || matches!(c, '\u{fffd}' | '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..)
+    (c.is_control() && !matches!(c, '\n' | '\r' | '\t'))
+        || matches!(c, '\u{fffd}' | '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..)
 }
 
 fn is_ideograph(c: char) -> bool {
@@ -41,7 +52,7 @@ fn is_ideograph(c: char) -> bool {
 /// Whether the first bytes of a decoding leave a chance that the whole is text. Meant to reject noise cheaply.
 pub(crate) fn may_be_text(head: &[u8]) -> bool {
     let control = |byte: &&u8| **byte < 0x20 && !matches!(**byte, b'\n' | b'\r' | b'\t');
-    let zeros = head.iter().filter(|byte| **byte == 0).count();
+    let zeros = memchr::memchr_iter(0, head).count();
     let controls = head.iter().filter(control).count() - zeros;
     let utf16 = zeros * 5 >= head.len() * 2;
     if utf16 {
@@ -58,9 +69,12 @@ pub(crate) fn may_be_text(head: &[u8]) -> bool {
 /// The text that `bytes` hold in UTF-8 or UTF-16, if it is plausible. `map` says where the bytes came from; the
 /// result's map goes to `bytes` if the second value is true and else replaces `map`.
 pub(crate) fn text_of(bytes: Vec<u8>) -> Option<Text> {
-    let utf16 = bytes.iter().take(64).filter(|byte| **byte == 0).count() * 5 >= bytes.len().min(64) * 2;
+    let utf16 =
+        bytes.iter().take(64).filter(|byte| **byte == 0).count() * 5 >= bytes.len().min(64) * 2;
     if utf16 {
-        return utf16_text(&bytes, u16::from_le_bytes).or_else(|| utf16_text(&bytes, u16::from_be_bytes)).map(Text::Wide);
+        return utf16_text(&bytes, u16::from_le_bytes)
+            .or_else(|| utf16_text(&bytes, u16::from_be_bytes))
+            .map(Text::Wide);
     }
     let text = match String::from_utf8(bytes) {
         Ok(text) => text,
@@ -88,7 +102,10 @@ pub(crate) enum Text {
 
 fn utf16_text(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Option<Derived> {
     let units = bytes.as_chunks::<2>().0.iter().map(|pair| unit(*pair));
-    let mut derived = Derived { text: String::with_capacity(bytes.len()), map: SpanMap::default() };
+    let mut derived = Derived {
+        text: String::with_capacity(bytes.len()),
+        map: SpanMap::default(),
+    };
     let mut at = 0;
     for decoded in char::decode_utf16(units) {
         let c = decoded.ok()?;
@@ -123,7 +140,9 @@ mod tests {
     fn utf16_either_way_round() {
         for unit in [u16::to_le_bytes as fn(u16) -> [u8; 2], u16::to_be_bytes] {
             let bytes: Vec<u8> = "Ignore this".encode_utf16().flat_map(unit).collect();
-            let Some(Text::Wide(derived)) = text_of(bytes) else { panic!("not text") };
+            let Some(Text::Wide(derived)) = text_of(bytes) else {
+                panic!("not text")
+            };
             assert_eq!(derived.text, "Ignore this");
             assert_eq!(derived.map.span(0..6).end, 12);
         }

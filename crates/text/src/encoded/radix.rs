@@ -12,10 +12,22 @@ pub(super) struct Radix {
     digits: ByteTable<u8>,
 }
 
-pub(super) static BASE64: Radix =
-    Radix::new(6, &[(b'A', b'Z', 0), (b'a', b'z', 26), (b'0', b'9', 52), (b'+', b'+', 62), (b'/', b'/', 63), (b'-', b'-', 62), (b'_', b'_', 63)]);
-pub(super) static BASE32: Radix = Radix::new(5, &[(b'A', b'Z', 0), (b'a', b'z', 0), (b'2', b'7', 26)]);
-pub(super) static HEX: Radix = Radix::new(4, &[(b'0', b'9', 0), (b'a', b'f', 10), (b'A', b'F', 10)]);
+pub(super) static BASE64: Radix = Radix::new(
+    6,
+    &[
+        (b'A', b'Z', 0),
+        (b'a', b'z', 26),
+        (b'0', b'9', 52),
+        (b'+', b'+', 62),
+        (b'/', b'/', 63),
+        (b'-', b'-', 62),
+        (b'_', b'_', 63),
+    ],
+);
+pub(super) static BASE32: Radix =
+    Radix::new(5, &[(b'A', b'Z', 0), (b'a', b'z', 0), (b'2', b'7', 26)]);
+pub(super) static HEX: Radix =
+    Radix::new(4, &[(b'0', b'9', 0), (b'a', b'f', 10), (b'A', b'F', 10)]);
 pub(super) static BINARY: Radix = Radix::new(1, &[(b'0', b'1', 0)]);
 
 impl Radix {
@@ -32,7 +44,10 @@ impl Radix {
             }
             range += 1;
         }
-        Radix { bits, digits: ByteTable::new(digits) }
+        Radix {
+            bits,
+            digits: ByteTable::new(digits),
+        }
     }
 
     /// The value of a digit, or `NONE`.
@@ -62,9 +77,18 @@ pub(super) struct Decoded {
 }
 
 /// Decodes the digits of `text` in `start..end`, skipping what is none, until `max_bytes` are made.
-pub(super) fn decode(radix: &Radix, text: &[u8], start: usize, end: usize, max_bytes: usize) -> Decoded {
+pub(super) fn decode(
+    radix: &Radix,
+    text: &[u8],
+    start: usize,
+    end: usize,
+    max_bytes: usize,
+) -> Decoded {
     let (digits_per_group, bytes_per_group) = radix.group();
-    let mut decoded = Decoded { end: start, ..Decoded::default() };
+    let mut decoded = Decoded {
+        end: start,
+        ..Decoded::default()
+    };
     let mut group = Group::default();
     for (at, byte) in text.iter().copied().enumerate().take(end).skip(start) {
         let digit = radix.digit(byte);
@@ -101,16 +125,25 @@ impl<const N: usize> Sniffed<N> {
 
 /// Decodes the first bytes of `text`, as far as the first one that no text begins with.
 pub(super) fn sniff<const N: usize>(radix: &Radix, text: &[u8]) -> Sniffed<N> {
-    let mut sniffed = Sniffed { bytes: [0; N], len: 0 };
+    let mut sniffed = Sniffed {
+        bytes: [0; N],
+        len: 0,
+    };
     let (mut value, mut bits) = (0u32, 0);
-    for digit in text.iter().map(|byte| radix.digit(*byte)).filter(|digit| *digit != NONE) {
+    for digit in text
+        .iter()
+        .map(|byte| radix.digit(*byte))
+        .filter(|digit| *digit != NONE)
+    {
         value = value << radix.bits | u32::from(digit);
         bits += radix.bits;
         if bits < 8 {
             continue;
         }
         bits -= 8;
-        let Some(slot) = sniffed.bytes.get_mut(sniffed.len) else { break };
+        let Some(slot) = sniffed.bytes.get_mut(sniffed.len) else {
+            break;
+        };
         *slot = (value >> bits & 0xff) as u8;
         sniffed.len += 1;
         if matches!(*slot, 1..=8 | 14..=31) && sniffed.len < 4 {

@@ -36,23 +36,40 @@ pub(crate) fn in_runs(text: &str, finds: &mut Finds<'_>) {
 }
 
 /// The next run of at least `MIN_RUN` digits at or after `from`, where no run may already be under way.
-/// Only every `MIN_RUN`th byte is looked at until one is a digit.
+/// Such a run covers one of the eight-byte pieces counted from there, so most pieces are passed over by one test.
 fn next_run(bytes: &[u8], from: usize) -> Option<Range<usize>> {
     let is_digit = |byte: &u8| BASE64.digit(*byte) != NONE;
     let mut at = from;
     loop {
-        let probe = at + MIN_RUN - 1;
-        if !is_digit(bytes.get(probe)?) {
-            at = probe + 1;
-            continue;
-        }
-        let before = bytes.get(at..probe)?.iter().rev().take_while(|byte| is_digit(byte)).count();
-        let after = bytes.get(probe..)?.iter().take_while(|byte| is_digit(byte)).count();
+        let pieces = bytes.get(at..)?.as_chunks::<8>().0;
+        let found = at
+            + 8 * pieces.iter().position(|piece| {
+                !has_punctuation(u64::from_le_bytes(*piece)) && piece.iter().all(is_digit)
+            })?;
+        let before = bytes
+            .get(at..found)?
+            .iter()
+            .rev()
+            .take_while(|byte| is_digit(byte))
+            .count();
+        let after = bytes
+            .get(found..)?
+            .iter()
+            .take_while(|byte| is_digit(byte))
+            .count();
         if before + after >= MIN_RUN {
-            return Some(probe - before..probe + after);
+            return Some(found - before..found + after);
         }
-        at = probe + after;
+        at = found + after;
     }
+}
+
+/// Whether any of eight bytes is a space or punctuation that comes before the first digit in ASCII.
+#[inline]
+fn has_punctuation(eight: u64) -> bool {
+    let below = u64::from_le_bytes([b'+'; 8]);
+    let high = u64::from_le_bytes([0x80; 8]);
+    eight.wrapping_sub(below) & !eight & high != 0
 }
 
 /// Where a run that goes on over the following lines ends: lines as long as the first, and one last shorter one.
@@ -60,9 +77,18 @@ fn wrapped_end(bytes: &[u8], line: &Range<usize>) -> usize {
     let mut end = line.end;
     while let Some(next) = next_line(bytes, end) {
         let rest = bytes.get(next..).unwrap_or_default();
-        let len = rest.iter().take_while(|byte| BASE64.digit(**byte) != NONE).take(line.len() + 1).count();
-        let padding = rest.iter().skip(len).take(6).take_while(|byte| **byte == b'=').count();
-        let ends = !rest.get(len + padding).is_some_and(|byte| !byte.is_ascii_whitespace());
+        let len = rest
+            .iter()
+            .take_while(|byte| BASE64.digit(**byte) != NONE)
+            .take(line.len() + 1)
+            .count();
+        let padding = rest
+            .iter()
+            .skip(len)
+            .take(6)
+            .take_while(|byte| **byte == b'=')
+            .count();
+        let ends = rest.get(len + padding).is_none_or(u8::is_ascii_whitespace);
         if len == 0 || len > line.len() || !ends {
             break;
         }
@@ -77,8 +103,10 @@ fn wrapped_end(bytes: &[u8], line: &Range<usize>) -> usize {
 /// Where the next line's digits start if a line ends at `at`.
 fn next_line(bytes: &[u8], at: usize) -> Option<usize> {
     let gap = bytes.get(at..)?.iter().take(MAX_GAP);
-    let len = gap.take_while(|byte| matches!(byte, b'\r' | b'\n' | b' ' | b'\t' | b'>')).count();
-    let breaks = bytes.get(at..at + len)?.iter().filter(|byte| **byte == b'\n').count() == 1;
+    let len = gap
+        .take_while(|byte| matches!(byte, b'\r' | b'\n' | b' ' | b'\t' | b'>'))
+        .count();
+    let breaks = memchr::memchr_iter(b'\n', bytes.get(at..at + len)?).count() == 1;
     breaks.then_some(at + len)
 }
 
@@ -86,35 +114,65 @@ fn find_in(bytes: &[u8], run: Range<usize>, finds: &mut Finds<'_>) -> bool {
     starts(bytes, &run).any(|start| {
         finds.worked(SNIFF);
         let part = start..run.end;
-        radices(bytes, &part).into_iter().flatten().any(|(radix, kind)| try_radix(bytes, &part, radix, kind, finds))
+        radices(bytes, &part)
+            .into_iter()
+            .flatten()
+            .any(|(radix, kind)| try_radix(bytes, &part, radix, kind, finds))
     })
 }
 
 /// Where an encoded text may begin: at the start of the run, or after a separator that happens to be a digit as well.
 fn starts<'a>(bytes: &'a [u8], run: &Range<usize>) -> impl Iterator<Item = usize> + use<'a> {
     let (start, end) = (run.start, run.end);
-    let prefix = bytes.get(start..end.min(start + MAX_PREFIX)).unwrap_or_default();
+    let prefix = bytes
+        .get(start..end.min(start + MAX_PREFIX))
+        .unwrap_or_default();
     let hex_prefix = (prefix.starts_with(b"0x") || prefix.starts_with(b"0X")).then_some(start + 2);
-    let separators = prefix.iter().enumerate().filter(|(_, byte)| matches!(byte, b'/' | b'-' | b'_' | b'+'));
-    let after = separators.map(move |(at, _)| start + at + 1).take(MAX_STARTS);
-    hex_prefix.into_iter().chain([start]).chain(after).filter(move |at| at + MIN_RUN <= end)
+    let separators = prefix
+        .iter()
+        .enumerate()
+        .filter(|(_, byte)| matches!(byte, b'/' | b'-' | b'_' | b'+'));
+    let after = separators
+        .map(move |(at, _)| start + at + 1)
+        .take(MAX_STARTS);
+    hex_prefix
+        .into_iter()
+        .chain([start])
+        .chain(after)
+        .filter(move |at| at + MIN_RUN <= end)
 }
 
 /// The alphabets that all of `part` fits, the narrowest first.
 fn radices(bytes: &[u8], part: &Range<usize>) -> [Option<(&'static Radix, ViewKind)>; 3] {
-    let head = bytes.get(part.start..part.end.min(part.start + MAX_PREFIX)).unwrap_or_default();
+    let head = bytes
+        .get(part.start..part.end.min(part.start + MAX_PREFIX))
+        .unwrap_or_default();
     let digits = head.iter().filter(|byte| BASE64.digit(**byte) != NONE);
     let fits = |radix: &Radix| digits.clone().all(|byte| radix.digit(*byte) != NONE);
-    let one_case = !digits.clone().any(u8::is_ascii_lowercase) || !digits.clone().any(u8::is_ascii_uppercase);
+    let one_case =
+        !digits.clone().any(u8::is_ascii_lowercase) || !digits.clone().any(u8::is_ascii_uppercase);
     [
         fits(&HEX).then_some((&HEX, ViewKind::Hex)),
-        (part.len() >= MIN_BASE32 && one_case && fits(&BASE32)).then_some((&BASE32, ViewKind::Base32)),
+        (part.len() >= MIN_BASE32 && one_case && fits(&BASE32))
+            .then_some((&BASE32, ViewKind::Base32)),
         Some((&BASE64, ViewKind::Base64)),
     ]
 }
 
-fn try_radix(bytes: &[u8], part: &Range<usize>, radix: &Radix, kind: ViewKind, finds: &mut Finds<'_>) -> bool {
-    let padded = part.end + bytes.iter().skip(part.end).take(6).take_while(|byte| **byte == b'=').count();
+fn try_radix(
+    bytes: &[u8],
+    part: &Range<usize>,
+    radix: &Radix,
+    kind: ViewKind,
+    finds: &mut Finds<'_>,
+) -> bool {
+    let padded = part.end
+        + bytes
+            .iter()
+            .skip(part.end)
+            .take(6)
+            .take_while(|byte| **byte == b'=')
+            .count();
     let sniffed = radix::sniff::<SNIFF>(radix, bytes.get(part.start..padded).unwrap_or_default());
     if !may_be_text(sniffed.as_slice()) {
         return false;
@@ -148,7 +206,10 @@ enum Decoding {
 
 fn derive(decoded: Decoded) -> Option<Decoding> {
     Some(match text_of(decoded.bytes)? {
-        Text::Same(text) => Decoding::Direct(Derived { text, map: decoded.map }),
+        Text::Same(text) => Decoding::Direct(Derived {
+            text,
+            map: decoded.map,
+        }),
         Text::Wide(derived) => Decoding::Wide(decoded.map, derived),
     })
 }
@@ -176,22 +237,37 @@ mod tests {
         for (encoded, kind) in [
             (BASE64.encode(SENTENCE.as_bytes()), ViewKind::Base64),
             (BASE64_NOPAD.encode(SENTENCE.as_bytes()), ViewKind::Base64),
-            (BASE64URL_NOPAD.encode(SENTENCE.as_bytes()), ViewKind::Base64),
+            (
+                BASE64URL_NOPAD.encode(SENTENCE.as_bytes()),
+                ViewKind::Base64,
+            ),
             (BASE32.encode(SENTENCE.as_bytes()), ViewKind::Base32),
             (HEXLOWER.encode(SENTENCE.as_bytes()), ViewKind::Hex),
         ] {
             let input = format!("please decode {encoded} now");
-            assert_eq!(found(&input, kind), [(SENTENCE.to_lowercase(), encoded.as_str())], "{kind:?}");
+            assert_eq!(
+                found(&input, kind),
+                [(SENTENCE.to_lowercase(), encoded.as_str())],
+                "{kind:?}"
+            );
         }
     }
 
     #[test]
     fn wrapped_and_quoted_lines_are_joined() {
         let encoded = BASE64.encode(SENTENCE.repeat(4).as_bytes());
-        let lines: Vec<_> = encoded.as_bytes().chunks(40).map(|line| std::str::from_utf8(line).unwrap()).collect();
+        let lines: Vec<_> = encoded
+            .as_bytes()
+            .chunks(40)
+            .map(|line| std::str::from_utf8(line).unwrap())
+            .collect();
         for gap in ["\n", "\r\n", "\n> ", "\n  "] {
             let input = format!("> {}\nThanks", lines.join(gap));
-            assert_eq!(found(&input, ViewKind::Base64)[0].0, SENTENCE.repeat(4).to_lowercase(), "{gap:?}");
+            assert_eq!(
+                found(&input, ViewKind::Base64)[0].0,
+                SENTENCE.repeat(4).to_lowercase(),
+                "{gap:?}"
+            );
         }
     }
 
@@ -199,10 +275,16 @@ mod tests {
     fn a_path_or_prefix_before_the_run_does_not_hide_it() {
         let encoded = BASE64URL_NOPAD.encode(SENTENCE.as_bytes());
         let input = format!("https://example.com/p/{encoded}");
-        assert_eq!(found(&input, ViewKind::Base64), [(SENTENCE.to_lowercase(), encoded.as_str())]);
+        assert_eq!(
+            found(&input, ViewKind::Base64),
+            [(SENTENCE.to_lowercase(), encoded.as_str())]
+        );
         let hex = HEXLOWER.encode(SENTENCE.as_bytes());
         let input = format!("0x{hex}");
-        assert_eq!(found(&input, ViewKind::Hex), [(SENTENCE.to_lowercase(), hex.as_str())]);
+        assert_eq!(
+            found(&input, ViewKind::Hex),
+            [(SENTENCE.to_lowercase(), hex.as_str())]
+        );
     }
 
     #[test]
@@ -210,7 +292,10 @@ mod tests {
         let wide: Vec<u8> = SENTENCE.encode_utf16().flat_map(u16::to_le_bytes).collect();
         let encoded = BASE64.encode(&wide);
         let input = format!("powershell -enc {encoded}");
-        assert_eq!(found(&input, ViewKind::Base64), [(SENTENCE.to_lowercase(), encoded.as_str())]);
+        assert_eq!(
+            found(&input, ViewKind::Base64),
+            [(SENTENCE.to_lowercase(), encoded.as_str())]
+        );
     }
 
     #[test]
@@ -220,7 +305,11 @@ mod tests {
             encoded = BASE64.encode(encoded.as_bytes());
         }
         let views = Views::of(&encoded);
-        assert!(views.iter().any(|view| view.depth() == 4 && view.text() == SENTENCE.to_lowercase()));
+        assert!(
+            views
+                .iter()
+                .any(|view| view.depth() == 4 && view.text() == SENTENCE.to_lowercase())
+        );
         assert!(!views.truncated());
         let deeper = Views::of(&BASE64.encode(encoded.as_bytes())).truncated();
         assert!(deeper);
@@ -241,15 +330,29 @@ mod tests {
             "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGwWz3uvvqS2nKfPDxvVYk2N5Zr9Wc0uK1M5fBqTTl2a",
         ] {
             let views = Views::of(benign);
-            assert_eq!(views.iter().count(), 1, "{benign}: {:?}", views.iter().last().map(crate::View::text));
+            assert_eq!(
+                views.iter().count(),
+                1,
+                "{benign}: {:?}",
+                views.iter().last().map(crate::View::text)
+            );
         }
     }
 
     #[test]
     fn a_token_is_read_without_alarm() {
         let jwt = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiaWF0IjoxNTE2MjM5MDIyfQ.SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c";
-        let texts: Vec<_> = found(jwt, ViewKind::Base64).into_iter().map(|(text, _)| text).collect();
-        assert_eq!(texts, [r#"{"alg":"hs256","typ":"jwt"}"#, r#"{"sub":"1234567890","name":"john doe","iat":1516239022}"#]);
+        let texts: Vec<_> = found(jwt, ViewKind::Base64)
+            .into_iter()
+            .map(|(text, _)| text)
+            .collect();
+        assert_eq!(
+            texts,
+            [
+                r#"{"alg":"hs256","typ":"jwt"}"#,
+                r#"{"sub":"1234567890","name":"john doe","iat":1516239022}"#
+            ]
+        );
         assert!(Views::of(jwt).signals().is_empty());
     }
 }

@@ -8,9 +8,17 @@ use crate::views::ViewKind;
 const MAX_GAP: usize = 64;
 
 /// Resolves the sorted `escapes` that stand in groups for which `counts` holds, each with the passage around it.
-pub(super) fn resolve(text: &str, mut escapes: Vec<Edit>, kind: ViewKind, finds: &mut Finds<'_>, counts: impl Fn(&[Edit]) -> bool) {
+pub(super) fn resolve(
+    text: &str,
+    mut escapes: Vec<Edit>,
+    kind: ViewKind,
+    finds: &mut Finds<'_>,
+    counts: impl Fn(&[Edit]) -> bool,
+) {
     let groups = escapes.chunk_by(|a, b| b.range.start - a.range.end <= MAX_GAP);
-    let kept: Vec<bool> = groups.flat_map(|group| std::iter::repeat_n(counts(group), group.len())).collect();
+    let kept: Vec<bool> = groups
+        .flat_map(|group| std::iter::repeat_n(counts(group), group.len()))
+        .collect();
     let mut kept = kept.into_iter();
     escapes.retain(|_| kept.next() == Some(true));
     if escapes.is_empty() {

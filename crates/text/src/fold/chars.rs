@@ -16,21 +16,29 @@ pub(super) fn is_spelt(c: char) -> bool {
         | '\u{10400}'..='\u{1044f}' | '\u{1d400}'..='\u{1d7ff}' | '\u{1f100}'..='\u{1f1ff}')
 }
 
-/// The folded spelling of characters that fold to a single one, for the scripts and punctuation met most often.
-static SINGLE: LazyLock<[Vec<Option<char>>; 2]> = LazyLock::new(|| COMMON.map(|(first, last)| (first..=last).map(single).collect()));
+/// The letters that fold to a single one, for the scripts and blocks met most often.
+static LETTERS: LazyLock<[Vec<Option<char>>; 2]> =
+    LazyLock::new(|| COMMON.map(|(first, last)| (first..=last).map(single_letter).collect()));
 
 const COMMON: [(char, char); 2] = [('\u{80}', '\u{58f}'), ('\u{1e00}', '\u{206f}')];
 
-fn single(c: char) -> Option<char> {
+fn single_letter(c: char) -> Option<char> {
     let mut spelt = Vec::new();
     spell_out(c, &mut spelt);
-    spelt.first().copied().filter(|_| spelt.len() == 1)
+    spelt
+        .first()
+        .copied()
+        .filter(|first| spelt.len() == 1 && first.is_alphabetic())
 }
 
-/// The one character that `c` folds to, if that is known offhand.
-pub(super) fn folds_to(c: char) -> Option<char> {
-    let [common, rest] = &*SINGLE;
-    let (table, first) = if c < '\u{590}' { (common, 0x80) } else { (rest, 0x1e00) };
+/// The one letter that `c` folds to, if that is known offhand.
+pub(super) fn letter(c: char) -> Option<char> {
+    let [common, rest] = &*LETTERS;
+    let (table, first) = if c < '\u{590}' {
+        (common, 0x80)
+    } else {
+        (rest, 0x1e00)
+    };
     let index = usize::try_from(u32::from(c).checked_sub(first)?).ok()?;
     table.get(index).copied().flatten()
 }
@@ -38,14 +46,19 @@ pub(super) fn folds_to(c: char) -> Option<char> {
 /// The folded spelling of a character that folds on its own.
 pub(super) fn spell_out(c: char, out: &mut Vec<char>) {
     match c {
-        'а'..='и' | 'к'..='я' | 'α'..='ρ' | 'σ'..='ω' | 'й' | 'ї' | 'ў' => out.push(c),
         'Й' => out.push('й'),
         'Ї' => out.push('ї'),
         'Ў' => out.push('ў'),
         '\u{85}' | '\u{2028}' | '\u{2029}' => out.push('\n'),
         '\u{80}'..='\u{9f}' | '\u{2800}' => out.push(' '),
-        // Negated operators decompose into the operator and a stroke, which is no mere accent.
-        '\u{2190}'..='\u{2211}' | '\u{2213}'..='\u{2214}' | '\u{2216}'..='\u{22ff}' => out.push(c),
+        // Some Cyrillic letters decompose into others with a mark, and negated operators into the operator and a stroke;
+        // neither mark is a mere accent.
+        'й'
+        | 'ї'
+        | 'ў'
+        | '\u{2190}'..='\u{2211}'
+        | '\u{2213}'..='\u{2214}'
+        | '\u{2216}'..='\u{22ff}' => out.push(c),
         _ => match latin::enclosed(c) {
             Some(letter) => out.push(letter),
             None => decompose_compatible(c, |part| spell_part(part, out)),
@@ -57,9 +70,15 @@ fn spell_part(part: char, out: &mut Vec<char>) {
     if is_decoration(part) || invisible(part).is_some() {
         return;
     }
-    match latin::spelling(part) {
-        Some(ascii) => out.extend(ascii.chars()),
-        None => out.extend(settle(part)),
+    if let Some(ascii) = latin::spelling(part) {
+        out.extend(ascii.chars());
+        return;
+    }
+    for c in settle(part) {
+        match latin::spelling(c) {
+            Some(ascii) => out.extend(ascii.chars()),
+            None => out.push(c),
+        }
     }
 }
 
@@ -75,8 +94,13 @@ pub(super) fn settle(c: char) -> impl Iterator<Item = char> {
         c => c,
     };
     let ascii = unified.is_ascii().then_some(unified);
-    let lower = (!unified.is_ascii()).then(|| unified.to_lowercase()).into_iter().flatten();
-    ascii.into_iter().chain(lower.filter(|c| !is_decoration(*c)))
+    let lower = (!unified.is_ascii())
+        .then(|| unified.to_lowercase())
+        .into_iter()
+        .flatten();
+    ascii
+        .into_iter()
+        .chain(lower.filter(|c| !is_decoration(*c)))
 }
 
 /// Whether `c` may compose with, or be reordered around, a character before it.
@@ -85,15 +109,23 @@ pub(super) fn attaches(c: char) -> bool {
     if never || is_decoration(c) {
         return false;
     }
-    matches!(c, '\u{ff9e}' | '\u{ff9f}') || canonical_combining_class(c) != 0 || is_nfkc_quick(iter::once(c)) == IsNormalized::Maybe
+    matches!(c, '\u{ff9e}' | '\u{ff9f}')
+        || canonical_combining_class(c) != 0
+        || is_nfkc_quick(iter::once(c)) == IsNormalized::Maybe
+}
+
+/// Whether it is known offhand that `c` folds to itself when nothing attaches to it.
+pub(super) fn is_plain(c: char) -> bool {
+    matches!(c,
+        '\u{621}' | '\u{624}' | '\u{626}'..='\u{628}' | '\u{62a}'..='\u{63a}' | '\u{641}'..='\u{648}' | '\u{64a}'
+        | '\u{904}'..='\u{939}' | '\u{93e}'..='\u{94c}' | '\u{3041}'..='\u{3096}' | '\u{30a1}'..='\u{30fa}'
+        | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}' | '\u{e000}'..='\u{f8ff}')
 }
 
 /// How `c` folds when nothing attaches to it; `None` if it must be normalised first.
 pub(super) fn alone(c: char) -> Option<impl Iterator<Item = char>> {
-    let normal = matches!(c,
-        '\u{620}'..='\u{64a}' | '\u{904}'..='\u{939}' | '\u{93e}'..='\u{94c}' | '\u{3041}'..='\u{3096}' | '\u{30a1}'..='\u{30fa}'
-        | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}' | '\u{e000}'..='\u{f8ff}');
-    let normal = normal || (is_nfkc_quick(iter::once(c)) == IsNormalized::Yes && !is_decoration(c));
+    let normal = ('\u{620}'..='\u{64a}').contains(&c)
+        || (is_nfkc_quick(iter::once(c)) == IsNormalized::Yes && !is_decoration(c));
     normal.then(|| settle(c))
 }
 
@@ -104,20 +136,27 @@ mod tests {
     #[test]
     fn the_table_agrees_with_the_long_way() {
         for c in (0x80..0x3000).filter_map(char::from_u32) {
-            assert!(folds_to(c).is_none_or(|folded| single(c) == Some(folded)), "{c:?}");
+            assert!(
+                letter(c).is_none_or(|folded| single_letter(c) == Some(folded)),
+                "{c:?}"
+            );
         }
-        assert_eq!(folds_to('é'), Some('e'));
-        assert_eq!(folds_to('’'), Some('\''));
-        assert_eq!(folds_to('Ж'), Some('ж'));
-        assert_eq!(folds_to('ß'), None);
+        assert_eq!(letter('é'), Some('e'));
+        assert_eq!(letter('Ж'), Some('ж'));
+        assert_eq!(letter('’'), None);
+        assert_eq!(letter('ß'), None);
     }
 
     #[test]
     fn what_folds_alone_needs_no_normalising() {
         use unicode_normalization::UnicodeNormalization;
-        for c in (0x590..0x2_0000).filter_map(char::from_u32).filter(|c| !is_spelt(*c) && !is_decoration(*c) && invisible(*c).is_none()) {
+        for c in (0x590..0x2_0000)
+            .filter_map(char::from_u32)
+            .filter(|c| !is_spelt(*c) && !is_decoration(*c) && invisible(*c).is_none())
+        {
+            let normalised: String = iter::once(c).nfkc().flat_map(settle).collect();
+            assert!(!is_plain(c) || normalised == c.to_string(), "{c:?}");
             if let Some(folded) = alone(c) {
-                let normalised: String = iter::once(c).nfkc().flat_map(settle).collect();
                 assert_eq!(folded.collect::<String>(), normalised, "{c:?}");
             }
         }
@@ -125,8 +164,15 @@ mod tests {
 
     #[test]
     fn what_never_attaches_is_a_starter() {
-        for c in (0x590..0x2_0000).filter_map(char::from_u32).filter(|c| !attaches(*c) && !is_decoration(*c)) {
-            assert!(canonical_combining_class(c) == 0 && is_nfkc_quick(iter::once(c)) != IsNormalized::Maybe, "{c:?}");
+        for c in (0x590..0x2_0000)
+            .filter_map(char::from_u32)
+            .filter(|c| !attaches(*c) && !is_decoration(*c))
+        {
+            assert!(
+                canonical_combining_class(c) == 0
+                    && is_nfkc_quick(iter::once(c)) != IsNormalized::Maybe,
+                "{c:?}"
+            );
         }
     }
 }

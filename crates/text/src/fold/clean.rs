@@ -1,13 +1,12 @@
 //! The Unicode step of the fold: invisibles out, compatibility forms and accents resolved, look-alikes read as meant.
 
 use super::chars;
-use super::confusable::{self, Family, Reading};
+use super::confusable;
 use super::invisible::{invisible, is_decoration};
 use super::latin;
+use super::word::Glyph;
 use crate::signals::{SignalKind, Unseen, Watch};
 use crate::span::{Span, SpanMap};
-use crate::words::is_key_word;
-use std::ops::Range;
 use unicode_normalization::UnicodeNormalization;
 
 /// ASCII letters before a non-ASCII one that are still looked at as part of its word.
@@ -18,9 +17,7 @@ const MAX_WORD: usize = 256;
 const MAX_MARKS: usize = 8;
 /// Accents on one letter from which on they are a pile.
 const PILE: usize = 3;
-/// Letters in a decorative style from which on they spell a word.
-const STYLED_WORD: usize = 3;
-/// Characters between two words, or letters of the next word, that are looked at to judge a look-alike word.
+/// Characters after a regional indicator that are looked at to tell whether it is half a flag.
 const MAX_GLANCE: usize = 8;
 
 /// Cleans `input` and reports what was hidden in it.
@@ -40,36 +37,29 @@ pub(super) fn clean(input: &str, watch: &mut Watch) -> (String, SpanMap) {
     (cleaner.out, cleaner.map)
 }
 
-/// One letter of the word being read.
-#[derive(Clone, Copy)]
-struct Glyph {
-    /// As it looks.
-    shape: char,
-    /// As it folds if the word is read as written.
-    folded: char,
-    start: usize,
-    end: usize,
-    styled: bool,
-}
-
-struct Cleaner<'a, 'w> {
-    input: &'a str,
-    out: String,
-    map: SpanMap,
-    word: Vec<Glyph>,
+/// The state of cleaning: what was written, and the word being read.
+pub(super) struct Cleaner<'a, 'w> {
+    pub(super) input: &'a str,
+    pub(super) out: String,
+    pub(super) map: SpanMap,
+    pub(super) word: Vec<Glyph>,
     spelt: Vec<char>,
-    hyphens: usize,
+    pub(super) hyphens: usize,
     accents: usize,
     before: Option<char>,
-    watch: &'w mut Watch,
+    pub(super) watch: &'w mut Watch,
 }
 
 impl Cleaner<'_, '_> {
     fn run(&mut self) {
         let bytes = self.input.as_bytes();
         let mut at = 0;
-        while let Some(ahead) = bytes.get(at..).and_then(|rest| rest.iter().position(|byte| !byte.is_ascii())) {
-            let start = at + ahead - trailing_letters(bytes.get(at..at + ahead).unwrap_or_default());
+        while let Some(ahead) = bytes
+            .get(at..)
+            .and_then(|rest| rest.iter().position(|byte| !byte.is_ascii()))
+        {
+            let start =
+                at + ahead - trailing_letters(bytes.get(at..at + ahead).unwrap_or_default());
             self.copy(at, start);
             at = self.passage(start);
         }
@@ -99,8 +89,17 @@ impl Cleaner<'_, '_> {
     }
 
     fn unseen(&mut self, c: char, kind: super::invisible::Invisible, span: Span) {
-        let after = self.input.get(span.end..).and_then(|rest| rest.chars().next());
-        self.watch.unseen(&Unseen { c, kind, span, before: self.before, after });
+        let after = self
+            .input
+            .get(span.end..)
+            .and_then(|rest| rest.chars().next());
+        self.watch.unseen(&Unseen {
+            c,
+            kind,
+            span,
+            before: self.before,
+            after,
+        });
         self.hyphens += usize::from(c == '\u{ad}' && !self.word.is_empty());
     }
 
@@ -112,11 +111,18 @@ impl Cleaner<'_, '_> {
         }
         self.accents = 0;
         if c.is_ascii_alphabetic() {
-            self.letter(Glyph { shape: c, folded: c, start, end, styled: false });
+            self.letter(Glyph {
+                shape: c,
+                folded: c,
+                start,
+                end,
+                styled: false,
+            });
             return end;
         }
         if matches!(c, '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..='\u{10ffff}') {
-            self.watch.note(SignalKind::PrivateUse, Span { start, end }, 1);
+            self.watch
+                .note(SignalKind::PrivateUse, Span { start, end }, 1);
         }
         if chars::is_spelt(c) {
             return self.spell(c, start, end);
@@ -128,7 +134,11 @@ impl Cleaner<'_, '_> {
     fn accent(&mut self, c: char, start: usize, end: usize) {
         self.accents += 1;
         if self.accents >= PILE {
-            self.watch.note(SignalKind::StackedMarks, Span { start, end }, if self.accents == PILE { PILE } else { 1 });
+            self.watch.note(
+                SignalKind::StackedMarks,
+                Span { start, end },
+                if self.accents == PILE { PILE } else { 1 },
+            );
         }
         if let Some(last) = self.word.last_mut() {
             last.end = end;
@@ -143,9 +153,15 @@ impl Cleaner<'_, '_> {
 
     /// Takes in a letter or symbol that folds on its own.
     fn spell(&mut self, c: char, start: usize, end: usize) -> usize {
-        if let Some(folded) = chars::folds_to(c).filter(|folded| folded.is_alphabetic()) {
-            let shape = if folded.is_ascii() { folded } else { c };
-            self.letter(Glyph { shape, folded, start, end, styled: folded.is_ascii() && latin::is_styled(c) });
+        if let Some(folded) = chars::letter(c) {
+            let shape = shape(c, folded);
+            self.letter(Glyph {
+                shape,
+                folded,
+                start,
+                end,
+                styled: folded.is_ascii() && latin::is_styled(c),
+            });
             return end;
         }
         if let Some(end) = self.flag(c, start, end) {
@@ -160,9 +176,19 @@ impl Cleaner<'_, '_> {
         }
         for folded in spelt.iter().copied() {
             // A spelling of several letters is what it is; only single letters keep the look that may deceive.
-            let shape = if spelt.len() == 1 && !folded.is_ascii() { c } else { folded };
+            let shape = if spelt.len() == 1 {
+                shape(c, folded)
+            } else {
+                folded
+            };
             let styled = latin::is_styled(c) && folded.is_ascii_alphabetic();
-            self.letter(Glyph { shape, folded, start, end, styled });
+            self.letter(Glyph {
+                shape,
+                folded,
+                start,
+                end,
+                styled,
+            });
         }
         if !word {
             self.flush();
@@ -177,9 +203,17 @@ impl Cleaner<'_, '_> {
         if !is_indicator(&c) || self.before.is_some_and(|before| is_indicator(&before)) {
             return None;
         }
-        let mut visible = self.input.get(end..)?.char_indices().take(MAX_GLANCE).filter(|(_, c)| invisible(*c).is_none());
+        let mut visible = self
+            .input
+            .get(end..)?
+            .char_indices()
+            .take(MAX_GLANCE)
+            .filter(|(_, c)| invisible(*c).is_none());
         let (offset, second) = visible.next().filter(|(_, c)| is_indicator(c))?;
-        if visible.next().is_some_and(|(_, third)| is_indicator(&third)) {
+        if visible
+            .next()
+            .is_some_and(|(_, third)| is_indicator(&third))
+        {
             return None;
         }
         self.flush();
@@ -201,13 +235,23 @@ impl Cleaner<'_, '_> {
 
     /// Takes in a character of another script together with the marks that compose with it.
     fn cluster(&mut self, c: char, start: usize, end: usize) -> usize {
-        self.watch.right_to_left |= matches!(c, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}');
+        self.watch.right_to_left |=
+            matches!(c, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}');
         self.watch.east_asian |= matches!(c, '\u{2e80}'..='\u{d7af}');
         let attached = self.attached(end);
+        if attached.is_none() && chars::is_plain(c) {
+            self.out.push(c);
+            self.map.copy(start, end - start);
+            return end;
+        }
+        let from = self.out.len();
         if let Some(folded) = chars::alone(c).filter(|_| attached.is_none()) {
-            let from = self.out.len();
             self.out.extend(folded);
-            self.mapped(start..end, from);
+            let alike = self
+                .out
+                .get(from..)
+                .is_some_and(|written| written.chars().count() == 1);
+            self.mapped(start..end, from, alike);
             return end;
         }
         let (mut cluster, mut last) = (vec![c], end);
@@ -217,92 +261,55 @@ impl Cleaner<'_, '_> {
             if cluster.len() <= MAX_MARKS {
                 cluster.push(mark);
             } else {
-                self.watch.note(SignalKind::StackedMarks, Span { start: mark_start, end: mark_end }, 1);
+                self.watch.note(
+                    SignalKind::StackedMarks,
+                    Span {
+                        start: mark_start,
+                        end: mark_end,
+                    },
+                    1,
+                );
             }
             last = mark_end;
             next = self.attached(last);
         }
-        let from = self.out.len();
-        self.out.extend(cluster.into_iter().nfkc().filter(|c| !is_decoration(*c)).flat_map(chars::settle));
-        self.mapped(start..last, from);
+        self.out.extend(
+            cluster
+                .into_iter()
+                .nfkc()
+                .filter(|c| !is_decoration(*c))
+                .flat_map(chars::settle),
+        );
+        let alike = self.input.get(start..last) == self.out.get(from..);
+        self.mapped(start..last, from, alike);
         last
     }
 
     /// The mark that composes with what ends at `at`, and how many bytes further on it stands.
     fn attached(&self, at: usize) -> Option<(usize, char)> {
         let mut rest = self.input.get(at..)?.char_indices();
-        rest.find(|(_, c)| invisible(*c).is_none()).filter(|(_, mark)| chars::attaches(*mark))
-    }
-
-    /// Writes out the word read so far.
-    fn flush(&mut self) {
-        if let (Some(first), Some(last)) = (self.word.first(), self.word.last()) {
-            let span = Span { start: first.start, end: last.end };
-            let word = std::mem::take(&mut self.word);
-            let shapes = word.iter().map(|glyph| glyph.shape);
-            let reading = confusable::reading(shapes, || self.follows_latin() && !self.precedes_foreign(span.end), is_key_word);
-            if reading != Reading::AsWritten {
-                self.watch.note(SignalKind::MixedScript, span, 1);
-            }
-            self.write(&word, reading);
-            self.report_style(&word, span);
-            self.word = word;
-            self.word.clear();
-        }
-        self.hyphens = 0;
-    }
-
-    fn write(&mut self, word: &[Glyph], reading: Reading) {
-        for unit in word.chunk_by(|a, b| a.start == b.start) {
-            let Some(first) = unit.first() else { continue };
-            let from = self.out.len();
-            self.out.extend(unit.iter().map(|glyph| confusable::read(reading, glyph.shape, glyph.folded)));
-            self.mapped(first.start..first.end, from);
-        }
-    }
-
-    /// What was written since `from` came from `source`.
-    fn mapped(&mut self, source: Range<usize>, from: usize) {
-        let written = self.out.get(from..).unwrap_or_default();
-        if self.input.get(source.clone()) == Some(written) {
-            self.map.copy(source.start, written.len());
-        } else {
-            self.map.block(source, written.len());
-        }
-    }
-
-    fn report_style(&mut self, word: &[Glyph], span: Span) {
-        let styled = word.iter().filter(|glyph| glyph.styled).count();
-        if styled >= STYLED_WORD {
-            let full_width = self.input.get(span.start..span.end).is_some_and(|word| word.chars().any(latin::is_full_width));
-            self.watch.styled(span, styled, full_width);
-        }
-        if self.hyphens > 0 {
-            let letters: String = word.iter().map(|glyph| glyph.folded.to_ascii_lowercase()).collect();
-            self.watch.hyphenated(span, word.len(), self.hyphens, is_key_word(&letters));
-        }
-    }
-
-    /// Whether the word written last is Latin and on the same line.
-    fn follows_latin(&self) -> bool {
-        let mut before = self.out.chars().rev().take(MAX_GLANCE).take_while(|c| *c != '\n');
-        before.find(|c| c.is_alphabetic()).is_some_and(|c| c.is_ascii())
-    }
-
-    /// Whether the word after `at` has a letter of another script that looks like no Latin one.
-    fn precedes_foreign(&self, at: usize) -> bool {
-        let rest = self.input.get(at..).unwrap_or_default().chars().filter(|c| invisible(*c).is_none());
-        let gap = rest.take(4 * MAX_GLANCE).skip_while(|c| !c.is_alphabetic());
-        let mut word = gap.take_while(|c| c.is_alphabetic()).take(MAX_GLANCE);
-        word.any(|c| confusable::family(c).is_some_and(|family| family != Family::Latin) && confusable::twin(c).is_none())
+        rest.find(|(_, c)| invisible(*c).is_none())
+            .filter(|(_, mark)| chars::attaches(*mark))
     }
 
     fn copy(&mut self, start: usize, end: usize) {
-        self.out.push_str(self.input.get(start..end).unwrap_or_default());
+        self.out
+            .push_str(self.input.get(start..end).unwrap_or_default());
         self.map.copy(start, end - start);
     }
 }
 
+/// What a look-alike is recognised by: the letter as written if that deceives, and else what it folds to.
+fn shape(c: char, folded: char) -> char {
+    let as_written = c == folded || (!folded.is_ascii() && confusable::passing(c).is_some());
+    if as_written { c } else { folded }
+}
+
 fn trailing_letters(ascii: &[u8]) -> usize {
-    ascii.iter().rev().take(MAX_LOOK_BACK).take_while(|byte| byte.is_ascii_alphabetic()).count()
+    ascii
+        .iter()
+        .rev()
+        .take(MAX_LOOK_BACK)
+        .take_while(|byte| byte.is_ascii_alphabetic())
+        .count()
 }

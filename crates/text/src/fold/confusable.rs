@@ -16,8 +16,14 @@ pub(super) enum Family {
 pub(super) fn family(c: char) -> Option<Family> {
     Some(match c {
         'a'..='z' | 'A'..='Z' => Family::Latin,
-        '\u{370}'..='\u{373}' | '\u{376}'..='\u{37d}' | '\u{37f}'..='\u{3e1}' | '\u{3f0}'..='\u{3ff}' | '\u{1f00}'..='\u{1fff}' => Family::Greek,
-        '\u{400}'..='\u{52f}' | '\u{1c80}'..='\u{1c8f}' | '\u{a640}'..='\u{a69f}' => Family::Cyrillic,
+        '\u{370}'..='\u{373}'
+        | '\u{376}'..='\u{37d}'
+        | '\u{37f}'..='\u{3e1}'
+        | '\u{3f0}'..='\u{3ff}'
+        | '\u{1f00}'..='\u{1fff}' => Family::Greek,
+        '\u{400}'..='\u{52f}' | '\u{1c80}'..='\u{1c8f}' | '\u{a640}'..='\u{a69f}' => {
+            Family::Cyrillic
+        }
         '\u{3e2}'..='\u{3ef}'
         | '\u{531}'..='\u{556}'
         | '\u{561}'..='\u{587}'
@@ -80,7 +86,7 @@ pub(super) fn passing(c: char) -> Option<char> {
         'к' => 'k',
         'м' => 'm',
         'н' => 'h',
-        'п' | 'π' | 'η' => 'n',
+        'п' | 'π' | 'η' | 'ղ' | 'ռ' => 'n',
         'г' | 'ѓ' | 'я' | 'Я' => 'r',
         'т' => 't',
         'и' | 'ц' | 'μ' => 'u',
@@ -89,7 +95,7 @@ pub(super) fn passing(c: char) -> Option<char> {
         'з' | 'З' => 'z',
         'σ' | 'ө' | 'θ' | 'Θ' | 'ф' => 'o',
         'ё' | 'э' | 'Σ' | 'ξ' => 'e',
-        'δ' | 'д' => 'd',
+        'δ' | 'д' | 'ժ' => 'd',
         'λ' | 'Λ' | 'Д' | 'Δ' => 'a',
         _ => return twin(c),
     };
@@ -131,6 +137,9 @@ fn rare_twin(c: char) -> Option<char> {
 /// Letters that only resemble Latin ones and make up Greek's commonest words, such as "και" and "τα".
 const COMMON_GREEK: [char; 8] = ['α', 'ε', 'ι', 'κ', 'τ', 'υ', 'χ', 'γ'];
 
+/// Letters in something like "sinα" or "ρgh".
+const MAX_FORMULA: usize = 5;
+
 /// How a word is to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reading {
@@ -140,8 +149,12 @@ pub(super) enum Reading {
 }
 
 /// Decides how to read a word given as the letters seen. `after_latin` says that the word before it is Latin and the
-/// one after it is not plainly foreign; `is_key_word` recognises words whose Latin reading settles any doubt.
-pub(super) fn reading(letters: impl Iterator<Item = char> + Clone, after_latin: impl FnOnce() -> bool, is_key_word: impl Fn(&str) -> bool) -> Reading {
+/// one after it is not plainly foreign; `is_listed` recognises words that are expected in disguise.
+pub(super) fn reading(
+    letters: &(impl Iterator<Item = char> + Clone),
+    after_latin: impl FnOnce() -> bool,
+    is_listed: impl Fn(&str) -> bool,
+) -> Reading {
     let (mut latin, mut foreign, mut scripts, mut switches) = (0usize, 0usize, 0u8, 0usize);
     let mut before = None;
     for family in letters.clone().filter_map(family) {
@@ -154,28 +167,48 @@ pub(super) fn reading(letters: impl Iterator<Item = char> + Clone, after_latin: 
         switches += usize::from(before.is_some_and(|before| before != family));
         before = Some(family);
     }
-    let mut foreign_letters = letters.clone().filter(|c| family(*c).is_some_and(|family| family != Family::Latin));
+    let mut foreign_letters = letters
+        .clone()
+        .filter(|c| family(*c).is_some_and(|family| family != Family::Latin));
     if scripts == 0 || (latin == 0 && foreign < 2) {
         return Reading::AsWritten;
     }
     let all_twins = foreign_letters.clone().all(|c| twin(c).is_some());
     if latin == 0 && scripts.is_power_of_two() {
-        let read_latin = all_twins && !letters.clone().any(|c| COMMON_GREEK.contains(&c)) && after_latin();
-        return if read_latin { Reading::Latin } else { Reading::AsWritten };
+        let read_latin =
+            all_twins && !letters.clone().any(|c| COMMON_GREEK.contains(&c)) && after_latin();
+        return if read_latin {
+            Reading::Latin
+        } else {
+            Reading::AsWritten
+        };
     }
-    if all_twins {
-        return Reading::Latin;
-    }
-    let as_latin: String = letters.clone().map(|c| passing(c).unwrap_or(c).to_ascii_lowercase()).collect();
-    if is_key_word(&as_latin) {
+    let as_latin: String = letters
+        .clone()
+        .map(|c| passing(c).unwrap_or(c).to_ascii_lowercase())
+        .collect();
+    let is_formula = scripts == 1 << Family::Greek as u8 && latin + foreign <= MAX_FORMULA;
+    if is_listed(&as_latin) || (all_twins && !is_formula) {
         return Reading::Latin;
     }
     let all_cyrillic = scripts == 1 << Family::Cyrillic as u8;
-    if all_cyrillic && switches > 1 && letters.clone().all(|c| family(c) != Some(Family::Latin) || cyrillic_twin(c).is_some()) {
+    if all_cyrillic
+        && switches > 1
+        && letters
+            .clone()
+            .all(|c| family(c) != Some(Family::Latin) || cyrillic_twin(c).is_some())
+    {
         return Reading::Cyrillic;
     }
-    // One switch is how loan words take endings, as in "SMSки" or "μm".
-    if switches > 1 && foreign_letters.all(|c| passing(c).is_some()) { Reading::Latin } else { Reading::AsWritten }
+    // Loan words take native endings, as in "SMSки".
+    let is_loan =
+        switches == 1 && latin > 1 && letters.clone().find_map(family) == Some(Family::Latin);
+    let all_passing = foreign_letters.all(|c| passing(c).is_some());
+    if all_passing && !is_formula && !is_loan {
+        Reading::Latin
+    } else {
+        Reading::AsWritten
+    }
 }
 
 /// `c` as it is read; `folded` is what it folds to when read as written.
@@ -192,7 +225,11 @@ mod tests {
     use super::*;
 
     fn read_word(word: &str, after_latin: bool) -> String {
-        let reading = reading(word.chars(), || after_latin, |word| matches!(word, "key" | "token"));
+        let reading = reading(
+            &word.chars(),
+            || after_latin,
+            |word| matches!(word, "key" | "token"),
+        );
         word.chars().map(|c| read(reading, c, c)).collect()
     }
 
@@ -207,6 +244,8 @@ mod tests {
         assert_eq!(read_word("кeу", false), "key");
         assert_eq!(read_word("тоkеn", false), "token");
         assert_eq!(read_word("ιnѕтrucтιons", false), "instructions");
+        assert_eq!(read_word("мagic", false), "magic");
+        assert_eq!(read_word("сοղfіrмατіοղ", false), "confirmation");
     }
 
     #[test]
@@ -221,6 +260,7 @@ mod tests {
     fn loan_words_with_endings_stay() {
         assert_eq!(read_word("SMSки", false), "SMSки");
         assert_eq!(read_word("μm", true), "μm");
+        assert_eq!(read_word("sinα", true), "sinα");
     }
 
     #[test]

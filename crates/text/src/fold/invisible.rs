@@ -26,8 +26,13 @@ pub(crate) fn invisible(c: char) -> Option<Invisible> {
     Some(match c {
         '\u{ad}' => Invisible::SoftHyphen,
         '\u{61c}' | '\u{200e}' | '\u{200f}' => Invisible::BidiMark,
-        '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{3164}' | '\u{ffa0}' => Invisible::Filler,
-        '\u{180b}'..='\u{180d}' | '\u{180f}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}' => Invisible::Variation,
+        '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{3164}' | '\u{ffa0}' => {
+            Invisible::Filler
+        }
+        '\u{180b}'..='\u{180d}'
+        | '\u{180f}'
+        | '\u{fe00}'..='\u{fe0f}'
+        | '\u{e0100}'..='\u{e01ef}' => Invisible::Variation,
         '\u{200c}' | '\u{200d}' => Invisible::Joiner,
         '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => Invisible::BidiControl,
         '\u{e0000}'..='\u{e007f}' => Invisible::Tag,

@@ -2,14 +2,15 @@
 
 /// Elements that change how letters look but do not end a word.
 const INLINE: [&[u8]; 24] = [
-    b"b", b"i", b"u", b"s", b"em", b"tt", b"strong", b"span", b"wbr", b"font", b"mark", b"small", b"big", b"sub", b"sup", b"code", b"kbd", b"ins", b"del",
-    b"strike", b"abbr", b"bdi", b"bdo", b"nobr",
+    b"b", b"i", b"u", b"s", b"em", b"tt", b"strong", b"span", b"wbr", b"font", b"mark", b"small",
+    b"big", b"sub", b"sup", b"code", b"kbd", b"ins", b"del", b"strike", b"abbr", b"bdi", b"bdo",
+    b"nobr",
 ];
 
 /// Longest tag or comment that is looked for inside a word.
 const MAX_TAG: usize = 64;
 
-/// Longest indentation after a hyphen at the end of a line.
+/// Longest stretch of blanks around a line break after a hyphen.
 const MAX_INDENT: usize = 16;
 
 /// If the markup at `at` stands between two letters, where it ends.
@@ -29,10 +30,20 @@ fn is_letter(byte: u8) -> bool {
 }
 
 fn broken_line(text: &[u8], at: usize) -> Option<usize> {
-    let rest = text.get(at..)?.strip_prefix(b"-")?;
-    let line = rest.strip_prefix(b"\r\n").or_else(|| rest.strip_prefix(b"\n"))?;
-    let indent = line.iter().take(MAX_INDENT).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-    Some(text.len() - line.len() + indent)
+    let rest = text.get(at..)?.strip_prefix(b"-").map(skip_blanks)?;
+    let line = rest
+        .strip_prefix(b"\r\n")
+        .or_else(|| rest.strip_prefix(b"\n"))?;
+    Some(text.len() - skip_blanks(line).len())
+}
+
+fn skip_blanks(text: &[u8]) -> &[u8] {
+    let blanks = text
+        .iter()
+        .take(MAX_INDENT)
+        .take_while(|byte| matches!(byte, b' ' | b'\t'))
+        .count();
+    text.get(blanks..).unwrap_or_default()
 }
 
 fn skip_elements(text: &[u8], mut at: usize) -> usize {
@@ -49,7 +60,11 @@ fn element(rest: &[u8]) -> Option<usize> {
         [b'_', b'_', ..] | [b'~', b'~', ..] => Some(2),
         [b'<', b'!', b'-', b'-', ..] => {
             let window = rest.get(..rest.len().min(MAX_TAG))?;
-            window.windows(3).skip(4).position(|end| end == b"-->").map(|found| found + 7)
+            window
+                .windows(3)
+                .skip(4)
+                .position(|end| end == b"-->")
+                .map(|found| found + 7)
         }
         [b'<', tag @ ..] => inline_tag(tag).map(|len| len + 1),
         _ => None,
@@ -59,10 +74,20 @@ fn element(rest: &[u8]) -> Option<usize> {
 fn inline_tag(tag: &[u8]) -> Option<usize> {
     let window = tag.get(..tag.len().min(MAX_TAG))?;
     let name = window.strip_prefix(b"/").unwrap_or(window);
-    let len = name.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let len = name
+        .iter()
+        .take_while(|byte| byte.is_ascii_alphabetic())
+        .count();
     let (name, after) = name.split_at_checked(len)?;
-    let known = INLINE.iter().any(|inline| inline.eq_ignore_ascii_case(name));
-    if !known || !matches!(after.first(), Some(b'>' | b'/' | b' ' | b'\t' | b'\n' | b'\r')) {
+    let known = INLINE
+        .iter()
+        .any(|inline| inline.eq_ignore_ascii_case(name));
+    if !known
+        || !matches!(
+            after.first(),
+            Some(b'>' | b'/' | b' ' | b'\t' | b'\n' | b'\r')
+        )
+    {
         return None;
     }
     let close = memchr::memchr2(b'>', b'<', after)?;
@@ -90,11 +115,15 @@ mod tests {
         assert_eq!(joined("ig<!-- x -->no"), Some("no"));
         assert_eq!(joined("ig<!---->no"), Some("no"));
         assert_eq!(joined("ig-\r\n  no"), Some("no"));
+        assert_eq!(joined("ig- \nno"), Some("no"));
     }
 
     #[test]
     fn other_punctuation_is_not() {
-        for text in ["ig_no", "ig-no", "ig<no", "ig<br>no", "ig<b no", "ig** no", "ig*", "ig<p>no", "ig - no"] {
+        for text in [
+            "ig_no", "ig-no", "ig<no", "ig<br>no", "ig<b no", "ig** no", "ig*", "ig<p>no",
+            "ig - no",
+        ] {
             assert_eq!(joined(text), None, "{text}");
         }
         let long = format!("ig<span {}>no", "x".repeat(80));

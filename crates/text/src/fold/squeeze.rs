@@ -76,10 +76,19 @@ const CHUNK: usize = 32;
 fn calm_stretch(rest: &[u8]) -> usize {
     let chunks = rest.as_chunks::<CHUNK>().0;
     let nexts = rest.get(1..).unwrap_or_default().as_chunks::<CHUNK>().0;
-    chunks.iter().zip(nexts).take_while(|(chunk, next)| is_calm(chunk, next)).count() * CHUNK
+    chunks
+        .iter()
+        .zip(nexts)
+        .take_while(|(chunk, next)| is_calm(chunk, next))
+        .count()
+        * CHUNK
 }
 
 /// Whether none of `chunk` may need a change, given the byte after each.
+#[expect(
+    clippy::needless_bitwise_bool,
+    reason = "a branch per byte would undo the speed of judging them together"
+)]
 fn is_calm(chunk: &[u8; CHUNK], next: &[u8; CHUNK]) -> bool {
     let restless = |byte: u8, next: u8| {
         let control = (byte < b' ') & (byte != b'\n') | (byte == 0x7f);
@@ -88,7 +97,10 @@ fn is_calm(chunk: &[u8; CHUNK], next: &[u8; CHUNK]) -> bool {
         let doubled = ((byte == b'_') | (byte == b'~')) & (byte == next);
         control | spaces | hyphen | doubled | (byte == b'*') | (byte == b'`') | (byte == b'<')
     };
-    !chunk.iter().zip(next).fold(false, |any, (byte, next)| any | restless(*byte, *next))
+    !chunk
+        .iter()
+        .zip(next)
+        .fold(false, |any, (byte, next)| any | restless(*byte, *next))
 }
 
 #[inline]
@@ -100,9 +112,16 @@ fn is_single_space(bytes: &[u8], at: usize, byte: u8) -> bool {
 /// End of the run of white space at `at`, and whether it holds a line break.
 fn space_run(bytes: &[u8], at: usize) -> (usize, bool) {
     let rest = bytes.get(at..).unwrap_or_default();
-    let len = rest.iter().take_while(|byte| CLASS.of(**byte) == SPACE).count();
+    let len = rest
+        .iter()
+        .take_while(|byte| CLASS.of(**byte) == SPACE)
+        .count();
     let run = rest.get(..len).unwrap_or_default();
-    (at + len, run.iter().any(|byte| matches!(byte, b'\n' | b'\r' | 0x0b | 0x0c)))
+    (
+        at + len,
+        run.iter()
+            .any(|byte| matches!(byte, b'\n' | b'\r' | 0x0b | 0x0c)),
+    )
 }
 
 #[cfg(test)]
@@ -126,15 +145,29 @@ mod tests {
         assert_eq!(squeezed("ig**no**re the *rules*"), "ignore the *rules*");
         assert_eq!(squeezed("ig<b>n</b>ore"), "ignore");
         assert_eq!(squeezed("instruc-\ntions"), "instructions");
-        assert_eq!(squeezed("snake_case __init__ <b>bold</b> a - b"), "snake_case __init__ <b>bold</b> a - b");
+        assert_eq!(
+            squeezed("snake_case __init__ <b>bold</b> a - b"),
+            "snake_case __init__ <b>bold</b> a - b"
+        );
     }
 
     #[test]
     fn the_place_of_a_change_in_a_long_text_does_not_matter() {
         for at in 0..100 {
-            for (odd, plain) in [("  ", " "), (" \n", "\n"), ("\t", " "), ("x**x", "xx"), ("x__x", "xx"), ("x-\nx", "xx"), ("x<b>x", "xx")] {
+            for (odd, plain) in [
+                ("  ", " "),
+                (" \n", "\n"),
+                ("\t", " "),
+                ("x**x", "xx"),
+                ("x__x", "xx"),
+                ("x-\nx", "xx"),
+                ("x<b>x", "xx"),
+            ] {
                 let (before, after) = ("a".repeat(at), "b".repeat(100 - at));
-                assert_eq!(squeezed(&format!("{before}{odd}{after}")), format!("{before}{plain}{after}"));
+                assert_eq!(
+                    squeezed(&format!("{before}{odd}{after}")),
+                    format!("{before}{plain}{after}")
+                );
             }
         }
     }

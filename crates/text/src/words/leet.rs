@@ -41,42 +41,73 @@ pub(super) fn canonical(byte: u8) -> u8 {
 }
 
 /// Whether a byte beside a word makes it worth a closer look. Brackets and hashes abound in code and do not.
-pub(super) fn is_stand_in(byte: u8) -> bool {
+pub(super) const fn is_stand_in(byte: u8) -> bool {
     matches!(byte, b'0'..=b'9' | b'@' | b'$' | b'!' | b'|' | b'+')
 }
 
-fn is_token(byte: &u8) -> bool {
-    byte.is_ascii_lowercase() || is_stand_in(*byte) || matches!(byte, b'(' | b'#')
+fn is_token(byte: u8) -> bool {
+    byte.is_ascii_lowercase() || is_stand_in(byte) || matches!(byte, b'(' | b'#')
 }
 
 /// The bytes around `at` that may be one disguised word.
 pub(super) fn token(text: &[u8], at: usize) -> std::ops::Range<usize> {
-    let before = text.get(..at).unwrap_or_default().iter().rev().take(MAX_WORD + 1).take_while(|byte| is_token(byte)).count();
-    let after = text.get(at..).unwrap_or_default().iter().take(2 * MAX_WORD).take_while(|byte| is_token(byte)).count();
+    let before = text
+        .get(..at)
+        .unwrap_or_default()
+        .iter()
+        .rev()
+        .take(MAX_WORD + 1)
+        .take_while(|byte| is_token(**byte))
+        .count();
+    let after = text
+        .get(at..)
+        .unwrap_or_default()
+        .iter()
+        .take(2 * MAX_WORD)
+        .take_while(|byte| is_token(**byte))
+        .count();
     at - before..at + after
 }
 
 /// The word that `token` spells, and how much punctuation at its end is not part of it.
 pub(super) fn read(token: &[u8]) -> Option<(Entry, usize)> {
-    let punctuation = token.iter().rev().take_while(|byte| matches!(byte, b'!' | b'(' | b'|' | b'+')).count();
+    let punctuation = token
+        .iter()
+        .rev()
+        .take_while(|byte| matches!(byte, b'!' | b'(' | b'|' | b'+'))
+        .count();
     (0..=punctuation).find_map(|dropped| {
         let token = token.get(..token.len() - dropped)?;
         let disguised = token.iter().any(|byte| !byte.is_ascii_lowercase());
         let plausible = (3..=MAX_WORD).contains(&token.len()) && disguised && !is_numbered(token);
         let mut entries = plausible.then(|| LEXICON.leet(token)).into_iter().flatten();
-        entries.find(|entry| spells(token, entry.text.as_bytes())).map(|entry| (entry, dropped))
+        entries
+            .find(|entry| spells(token, entry.text.as_bytes()))
+            .map(|entry| (entry, dropped))
     })
 }
 
 /// `key5` is the fifth key, not several.
 fn is_numbered(token: &[u8]) -> bool {
-    let letters = token.iter().take_while(|byte| byte.is_ascii_lowercase()).count();
+    let letters = token
+        .iter()
+        .take_while(|byte| byte.is_ascii_lowercase())
+        .count();
     letters >= 3 && token.iter().skip(letters).all(u8::is_ascii_digit)
 }
 
 fn spells(token: &[u8], word: &[u8]) -> bool {
-    let stands_for = |byte: u8, letter: u8| byte == letter || STAND_INS.iter().any(|(symbol, letters)| *symbol == byte && letters.contains(&letter));
-    token.len() == word.len() && token.iter().zip(word).all(|(byte, letter)| stands_for(*byte, *letter))
+    let stands_for = |byte: u8, letter: u8| {
+        byte == letter
+            || STAND_INS
+                .iter()
+                .any(|(symbol, letters)| *symbol == byte && letters.contains(&letter))
+    };
+    token.len() == word.len()
+        && token
+            .iter()
+            .zip(word)
+            .all(|(byte, letter)| stands_for(*byte, *letter))
 }
 
 #[cfg(test)]
@@ -108,7 +139,10 @@ mod tests {
 
     #[test]
     fn plain_and_numbered_words_are_not_leet() {
-        for token in ["ignore", "ignore!", "key5", "token1", "utf8", "sha256", "b2b", "4242", "h264", "i18n", "k8s", "x86"] {
+        for token in [
+            "ignore", "ignore!", "key5", "token1", "utf8", "sha256", "b2b", "4242", "h264", "i18n",
+            "k8s", "x86",
+        ] {
             assert_eq!(reads(token), None, "{token}");
         }
     }
@@ -116,7 +150,13 @@ mod tests {
     #[test]
     fn every_stand_in_agrees_with_its_canonical_letter() {
         for (symbol, letters) in STAND_INS {
-            assert!(letters.iter().all(|letter| canonical(*letter) == canonical(symbol)), "{}", char::from(symbol));
+            assert!(
+                letters
+                    .iter()
+                    .all(|letter| canonical(*letter) == canonical(symbol)),
+                "{}",
+                char::from(symbol)
+            );
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Look-up tables over the key words: exact, by letters in any order, and by the steps between letters.
 
-use super::keywords::{FUNCTION_WORDS, KEY_WORDS, NOT_TYPOS};
+use super::keywords::{FUNCTION_WORDS, KEY_WORDS, NOT_TYPOS, TELLING_WORDS};
 use crate::table::{ByteTable, HashBits};
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -50,17 +50,30 @@ struct Index {
     entries: Vec<(u64, Entry)>,
 }
 
+impl Entry {
+    /// Whether the word is seldom part of a name in code.
+    pub(super) fn is_telling(self) -> bool {
+        TELLING_WORDS.contains(&self.text)
+    }
+}
+
 impl Index {
     fn new(bits: u32, mut entries: Vec<(u64, Entry)>) -> Index {
         let mut filter = HashBits::new(bits);
-        entries.iter().for_each(|(hash, _)| filter.insert(*hash));
+        for (hash, _) in &entries {
+            filter.insert(*hash);
+        }
         entries.sort_by_key(|(hash, _)| *hash);
         Index { filter, entries }
     }
 
     fn get(&self, hash: u64) -> impl Iterator<Item = Entry> {
         let start = self.entries.partition_point(|(known, _)| *known < hash);
-        self.entries.iter().skip(start).take_while(move |(known, _)| *known == hash).map(|(_, entry)| *entry)
+        self.entries
+            .iter()
+            .skip(start)
+            .take_while(move |(known, _)| *known == hash)
+            .map(|(_, entry)| *entry)
     }
 }
 
@@ -76,17 +89,46 @@ pub(super) struct Lexicon {
 impl Lexicon {
     fn new() -> Lexicon {
         let keys = KEY_WORDS.iter().map(|text| Entry { text, key: true });
-        let all: Vec<Entry> = keys.clone().chain(FUNCTION_WORDS.iter().map(|text| Entry { text, key: false })).collect();
+        let all: Vec<Entry> = keys
+            .clone()
+            .chain(FUNCTION_WORDS.iter().map(|text| Entry { text, key: false }))
+            .collect();
         let mut prefixes = HashBits::new(14);
-        all.iter().filter(|entry| entry.text.len() >= 3).for_each(|entry| prefixes.insert(prefix_hash(entry.text.as_bytes())));
+        all.iter()
+            .filter(|entry| entry.text.len() >= 3)
+            .for_each(|entry| prefixes.insert(prefix_hash(entry.text.as_bytes())));
         let long = keys.filter(|entry| entry.text.len() >= MIN_DISORDER);
-        let mirrored = |entry: Entry, mirror: bool| steps(entry.text.as_bytes(), mirror).map(|hash| (hash, entry));
+        let mirrored =
+            |entry: Entry, mirror: bool| steps_of(entry.text, mirror).map(|hash| (hash, entry));
         Lexicon {
-            exact: Index::new(14, all.iter().map(|entry| (hash(entry.text.bytes()), *entry)).collect()),
+            exact: Index::new(
+                14,
+                all.iter()
+                    .map(|entry| (hash(entry.text.bytes()), *entry))
+                    .collect(),
+            ),
             prefixes,
-            disorder: Index::new(17, long.clone().flat_map(|entry| disorders(entry.text).map(move |sum| (sum, entry))).collect()),
-            steps: Index::new(14, long.flat_map(|entry| [false, true].into_iter().filter_map(move |mirror| mirrored(entry, mirror))).collect()),
-            leet: Index::new(14, all.iter().map(|entry| (hash(entry.text.bytes().map(super::leet::canonical)), *entry)).collect()),
+            disorder: Index::new(
+                17,
+                long.clone()
+                    .flat_map(|entry| disorders(entry.text).map(move |sum| (sum, entry)))
+                    .collect(),
+            ),
+            steps: Index::new(
+                14,
+                long.flat_map(|entry| {
+                    [false, true]
+                        .into_iter()
+                        .filter_map(move |mirror| mirrored(entry, mirror))
+                })
+                .collect(),
+            ),
+            leet: Index::new(
+                14,
+                all.iter()
+                    .map(|entry| (hash(entry.text.bytes().map(super::leet::canonical)), *entry))
+                    .collect(),
+            ),
             not_typos: NOT_TYPOS.iter().copied().collect(),
         }
     }
@@ -95,20 +137,35 @@ impl Lexicon {
     pub(super) fn exact(&self, word: &[u8]) -> Option<Entry> {
         let hash = hash(word.iter().copied());
         let known = word.len() <= MAX_WORD && self.exact.filter.may_contain(hash);
-        known.then(|| self.exact.get(hash).find(|entry| entry.text.as_bytes() == word)).flatten()
+        known
+            .then(|| {
+                self.exact
+                    .get(hash)
+                    .find(|entry| entry.text.as_bytes() == word)
+            })
+            .flatten()
     }
 
     /// All entries that `text` begins with, the longest last.
     pub(super) fn beginnings(&self, text: &[u8]) -> impl Iterator<Item = Entry> {
-        let room = if self.prefixes.may_contain(prefix_hash(text)) { MAX_WORD } else { 2 };
+        let room = if self.prefixes.may_contain(prefix_hash(text)) {
+            MAX_WORD
+        } else {
+            2
+        };
         let hashes = text.iter().take(room).scan(EMPTY, |state, byte| {
             *state = extend(*state, *byte);
             Some(finish(*state))
         });
-        hashes.enumerate().filter(|(_, hash)| self.exact.filter.may_contain(*hash)).filter_map(move |(last, hash)| {
-            let word = text.get(..=last)?;
-            self.exact.get(hash).find(|entry| entry.text.as_bytes() == word)
-        })
+        hashes
+            .enumerate()
+            .filter(|(_, hash)| self.exact.filter.may_contain(*hash))
+            .filter_map(move |(last, hash)| {
+                let word = text.get(..=last)?;
+                self.exact
+                    .get(hash)
+                    .find(|entry| entry.text.as_bytes() == word)
+            })
     }
 
     /// Whether a word with these letters may be a key word in disorder, backwards or with a slip.
@@ -122,11 +179,15 @@ impl Lexicon {
         self.disorder.get(letter_sum).map(|entry| entry.text)
     }
 
-    /// The key words whose letters lie at the same distances as those of `word`, or the mirrored ones.
+    /// Whether a word with these steps may be a key word under a cipher.
     #[inline]
-    pub(super) fn same_steps(&self, word: &[u8]) -> impl Iterator<Item = &'static str> {
-        let hash = steps(word, false).filter(|hash| self.steps.filter.may_contain(*hash));
-        hash.into_iter().flat_map(|hash| self.steps.get(hash).map(|entry| entry.text))
+    pub(super) fn may_be_shifted(&self, steps: u64) -> bool {
+        self.steps.filter.may_contain(steps)
+    }
+
+    /// The key words that have these steps, or have them when mirrored.
+    pub(super) fn same_steps(&self, steps: u64) -> impl Iterator<Item = &'static str> {
+        self.steps.get(steps).map(|entry| entry.text)
     }
 
     /// The entries that look like `token` once digits and symbols are read as letters.
@@ -143,25 +204,46 @@ impl Lexicon {
 
 /// The letter sums under which a key word is found.
 fn disorders(word: &'static str) -> impl Iterator<Item = u64> {
-    let sum = word.bytes().fold(0, |sum: u64, byte| sum.wrapping_add(LETTER.of(byte)));
+    let sum = word
+        .bytes()
+        .fold(0, |sum: u64, byte| sum.wrapping_add(LETTER.of(byte)));
     let slips = (word.len() >= MIN_SLIP).then(|| {
         let extra = (b'a'..=b'z').map(move |byte| sum.wrapping_add(LETTER.of(byte)));
-        let missing: HashSet<u64> = word.bytes().map(move |byte| sum.wrapping_sub(LETTER.of(byte))).collect();
+        let missing: HashSet<u64> = word
+            .bytes()
+            .map(move |byte| sum.wrapping_sub(LETTER.of(byte)))
+            .collect();
         extra.chain(missing)
     });
     [sum].into_iter().chain(slips.into_iter().flatten())
 }
 
-/// A hash of how far three of a word's letters lie from its first one, around the alphabet: the same under any shift.
+/// A hash of how far a word's second, third and last letter lie from its first, around the alphabet. No shift of the
+/// alphabet changes it.
 #[inline]
-fn steps(word: &[u8], mirror: bool) -> Option<u64> {
-    let [first, second, third, .., last] = word else { return None };
-    let step = |byte: u8| {
-        let ahead = (u64::from(byte) + 26 - u64::from(*first)) % 26;
-        if mirror { (26 - ahead) % 26 } else { ahead }
+pub(super) fn steps([first, second, third, last]: [u8; 4], len: usize) -> u64 {
+    let step = |letter: u8| {
+        let ahead = u64::from(letter.wrapping_sub(first));
+        if letter < first {
+            ahead.wrapping_add(26) & 0xff
+        } else {
+            ahead
+        }
     };
-    let key = ((step(*second) * 26 + step(*third)) * 26 + step(*last)) * 64 + word.len().min(63) as u64;
-    Some(key.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    let key = step(second) | step(third) << 8 | step(last) << 16 | (len as u64) << 24;
+    key.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+/// The steps of a listed word, or of its mirror image.
+fn steps_of(word: &str, mirror: bool) -> Option<u64> {
+    let turned = |byte: &u8| if mirror { b'a' + b'z' - byte } else { *byte };
+    let [first, second, third, .., last] = word.as_bytes() else {
+        return None;
+    };
+    Some(steps(
+        [turned(first), turned(second), turned(third), turned(last)],
+        word.len(),
+    ))
 }
 
 const EMPTY: u64 = 0xcbf2_9ce4_8422_2325;
@@ -190,21 +272,53 @@ mod tests {
     fn the_lists_are_plain_words_without_repetition() {
         let mut seen = HashSet::new();
         for word in KEY_WORDS.iter().chain(FUNCTION_WORDS) {
-            assert!(word.bytes().all(|byte| byte.is_ascii_lowercase()) && word.len() <= MAX_WORD, "{word}");
+            assert!(
+                word.bytes().all(|byte| byte.is_ascii_lowercase()) && word.len() <= MAX_WORD,
+                "{word}"
+            );
             assert!(seen.insert(word), "{word} twice");
         }
     }
 
     #[test]
+    fn telling_words_are_listed() {
+        for word in TELLING_WORDS {
+            assert!(
+                LEXICON
+                    .exact(word.as_bytes())
+                    .is_some_and(Entry::is_telling),
+                "{word}"
+            );
+        }
+    }
+
+    #[test]
+    fn real_words_are_not_key_words() {
+        for word in NOT_TYPOS {
+            assert!(LEXICON.exact(word.as_bytes()).is_none(), "{word}");
+        }
+    }
+
+    #[test]
     fn beginnings_come_shortest_first() {
-        let found: Vec<_> = LEXICON.beginnings(b"instructionsxyz").map(|entry| entry.text).collect();
-        assert_eq!(found, ["i", "in", "instruct", "instruction", "instructions"]);
+        let found: Vec<_> = LEXICON
+            .beginnings(b"instructionsxyz")
+            .map(|entry| entry.text)
+            .collect();
+        assert_eq!(
+            found,
+            ["i", "in", "instruct", "instruction", "instructions"]
+        );
         assert_eq!(LEXICON.beginnings(b"zzz").count(), 0);
     }
 
     #[test]
     fn steps_survive_any_shift() {
-        assert!(LEXICON.same_steps(b"vtaber").any(|word| word == "ignore"));
-        assert!(LEXICON.same_steps(b"rtmliv").any(|word| word == "ignore"));
+        assert_eq!(steps(*b"vtar", 6), steps(*b"igne", 6));
+        assert!(
+            LEXICON
+                .same_steps(steps(*b"rtmv", 6))
+                .any(|word| word == "ignore")
+        );
     }
 }

@@ -2,13 +2,16 @@
 
 mod keywords;
 mod leet;
+mod letters;
 mod lexicon;
 mod scan;
 mod segment;
+mod shift;
 mod spaced;
 mod typo;
 
-pub(crate) use scan::{Scan, Shift};
+pub(crate) use scan::Scan;
+pub(crate) use shift::Shift;
 
 use crate::explore::Finds;
 use crate::passage;
@@ -16,7 +19,14 @@ use crate::views::ViewKind;
 
 /// Whether `word`, in lower case, is a key word.
 pub(crate) fn is_key_word(word: &str) -> bool {
-    lexicon::LEXICON.exact(word.as_bytes()).is_some_and(|entry| entry.key)
+    lexicon::LEXICON
+        .exact(word.as_bytes())
+        .is_some_and(|entry| entry.key)
+}
+
+/// Whether `word`, in lower case, is a key word or one of the small words around them.
+pub(crate) fn is_listed(word: &str) -> bool {
+    lexicon::LEXICON.exact(word.as_bytes()).is_some()
 }
 
 /// Adds the passages with disguised key words, put right.

@@ -14,14 +14,21 @@ pub(super) fn disorder(word: &str, letter_sum: u64) -> Option<Disorder> {
     if LEXICON.is_never_a_typo(word) {
         return None;
     }
-    LEXICON.disordered(letter_sum).find_map(|key| judge(word.as_bytes(), key))
+    LEXICON
+        .disordered(letter_sum)
+        .find_map(|key| judge(word.as_bytes(), key))
 }
 
 fn judge(word: &[u8], key: &'static str) -> Option<Disorder> {
     let plain = key.as_bytes();
     let misspelt = match word.len().cmp(&plain.len()) {
-        std::cmp::Ordering::Equal if word.iter().eq(plain.iter().rev()) => return Some(Disorder::Backwards),
-        std::cmp::Ordering::Equal => word.len() >= MIN_DISORDER && (same_ends(word, plain) || neighbours_swapped(word, plain)),
+        std::cmp::Ordering::Equal if word.iter().eq(plain.iter().rev()) => {
+            return Some(Disorder::Backwards);
+        }
+        std::cmp::Ordering::Equal => {
+            word.len() >= MIN_DISORDER
+                && (same_ends(word, plain) || neighbours_swapped(word, plain))
+        }
         std::cmp::Ordering::Less => same_ends(word, plain) && one_missing(plain, word),
         std::cmp::Ordering::Greater => same_ends(word, plain) && one_missing(word, plain),
     };
@@ -41,7 +48,11 @@ fn neighbours_swapped(a: &[u8], b: &[u8]) -> bool {
 
 /// Whether `short` is `long` without one letter.
 fn one_missing(long: &[u8], short: &[u8]) -> bool {
-    let common = long.iter().zip(short).take_while(|(long, short)| long == short).count();
+    let common = long
+        .iter()
+        .zip(short)
+        .take_while(|(long, short)| long == short)
+        .count();
     long.get(common + 1..) == short.get(common..)
 }
 
@@ -51,7 +62,11 @@ mod tests {
     use super::*;
 
     fn of(word: &str) -> Option<Disorder> {
-        disorder(word, word.bytes().fold(0, |sum: u64, byte| sum.wrapping_add(LETTER.of(byte))))
+        disorder(
+            word,
+            word.bytes()
+                .fold(0, |sum: u64, byte| sum.wrapping_add(LETTER.of(byte))),
+        )
     }
 
     #[test]
