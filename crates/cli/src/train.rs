@@ -68,7 +68,7 @@ fn card(
          Trained on {date}; sha256 `{digest}`, {length} bytes.\n\n\
          A logistic regression over hashed features of the folded text: words, pairs and triples of words, \
          pieces of words, concepts of the lexicon with their order, and rules that matched. \
-         Every text is judged by its worst window of 24, 72 or 240 tokens. Weights are one signed byte each.\n\n\
+         Every text is judged by its worst window of 48, 144 or 432 tokens. Weights are one signed byte each.\n\n\
          Options: `{fit:?}`. The block line stands at logit {block_at:.3}, set on sources left out of training.\n\n\
          Besides the rows below: the phrase banks in `crates/train/banks`, and {background} documents of ordinary text.\n\
          Rows are not part of this repository; each source keeps its licence.\n\n\

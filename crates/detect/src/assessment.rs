@@ -13,7 +13,7 @@ pub struct Assessment {
     pub score: f32,
     /// The score in words.
     pub severity: Severity,
-    /// What was found, heaviest first; bounded, see [`Assessment::MAX_MATCHES`].
+    /// What was found: rules before the model, heaviest first; bounded, see [`Assessment::MAX_MATCHES`].
     pub matches: Vec<Match>,
     /// One line for a person.
     pub reason: String,

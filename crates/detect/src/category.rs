@@ -106,6 +106,22 @@ impl Category {
     }
 }
 
+impl Category {
+    /// What ordinary programs do all the time, under names that the rules know.
+    pub(crate) fn common_in_code(self) -> bool {
+        matches!(
+            self,
+            Self::SecretRequest
+                | Self::PromptExtraction
+                | Self::DataExfiltration
+                | Self::ToolManipulation
+                | Self::SkillInstall
+                | Self::ApprovalForging
+                | Self::ContextManipulation
+        )
+    }
+}
+
 impl fmt::Display for Category {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())

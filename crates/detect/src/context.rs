@@ -27,7 +27,8 @@ const TOPIC_WORDS: usize = 3;
 const CUED: f32 = 0.6;
 const QUOTED_AND_CUED: f32 = 0.35;
 const QUOTED_IN_DOCUMENT: f32 = 0.6;
-const ON_TOPIC: f32 = 0.55;
+/// What a finding in a document about security keeps.
+pub(crate) const ON_TOPIC: f32 = 0.55;
 const CODE: f32 = 0.4;
 /// How far around a match punctuation is counted, and how many bytes in a hundred make it code.
 const CODE_REACH: usize = 60;
@@ -63,17 +64,16 @@ impl<'t> Surroundings<'t> {
         }
     }
 
-    /// What a match at these bytes keeps of its weight.
-    pub(crate) fn factor(&self, start: usize, end: usize) -> f32 {
-        let near = |places: &[usize]| {
-            let from = places.partition_point(|p| *p < start.saturating_sub(BEFORE));
-            places.get(from).is_some_and(|p| *p < end + AFTER)
-        };
-        // Cues inside the match itself are part of the order, not talk about it.
-        let cued = self.cues_outside(start, end);
-        let aimed = near(&self.aimed);
+    /// The text is a document about security.
+    pub(crate) fn on_topic(&self) -> bool {
+        self.on_topic
+    }
+
+    /// What a match at these bytes keeps of its weight. Some categories are `common_in_code`:
+    /// programs print passwords and send tokens without asking anybody.
+    pub(crate) fn factor(&self, start: usize, end: usize, common_in_code: bool) -> f32 {
         let quoted = self.quoted(start, end) || self.fenced(start);
-        let factor: f32 = match (quoted, cued) {
+        let factor: f32 = match (quoted, self.cued(start, end)) {
             (true, true) => QUOTED_AND_CUED,
             (true, false) if self.bytes.len() >= DOCUMENT => QUOTED_IN_DOCUMENT,
             (false, true) => CUED,
@@ -84,19 +84,25 @@ impl<'t> Surroundings<'t> {
         } else {
             factor
         };
-        let factor = if self.is_code(start, end) {
-            factor.min(CODE)
-        } else {
-            factor
-        };
-        if aimed && !quoted {
+        let in_code = common_in_code && self.is_code(start, end);
+        let factor = if in_code { factor.min(CODE) } else { factor };
+        if self.aimed(start, end) && !quoted && !in_code {
             factor.max(0.9)
         } else {
             factor
         }
     }
 
-    fn cues_outside(&self, start: usize, end: usize) -> bool {
+    /// The passage speaks to the model that reads it.
+    fn aimed(&self, start: usize, end: usize) -> bool {
+        let from = self
+            .aimed
+            .partition_point(|p| *p < start.saturating_sub(BEFORE));
+        self.aimed.get(from).is_some_and(|p| *p < end + AFTER)
+    }
+
+    /// A cue stands near. Inside the match it is part of the order, not talk about it.
+    fn cued(&self, start: usize, end: usize) -> bool {
         let from = self
             .cues
             .partition_point(|p| *p < start.saturating_sub(BEFORE));
@@ -107,7 +113,7 @@ impl<'t> Surroundings<'t> {
             .any(|p| *p < start || *p >= end)
     }
 
-    /// Source code names passwords and prints things without asking anybody.
+    /// Punctuation as dense as in source code.
     fn is_code(&self, start: usize, end: usize) -> bool {
         let around = self
             .bytes

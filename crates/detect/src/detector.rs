@@ -3,6 +3,7 @@
 use crate::assessment::{Assessment, Match, Severity};
 use crate::category::Category;
 use crate::classifier::{Classifier, Passage};
+use crate::context;
 use crate::evidence::{Evidence, Finding};
 use crate::model::features::{self, Sink};
 use crate::model::{Model, ModelError};
@@ -108,18 +109,30 @@ impl Detector {
         let views = Views::of(text);
         let mut matches: Vec<Match> = Vec::new();
         let mut score = 0.0_f32;
+        let mut share = 1.0;
         for view in views.iter() {
             let found = self.judge(view, kind, &matches);
-            score = score.max(found.score);
-            matches.extend(found.matches);
+            score = score.max(found.score * share);
+            matches.extend(found.matches.into_iter().map(|m| Match {
+                weight: m.weight * share,
+                mentioned: m.mentioned || share < 1.0,
+                ..m
+            }));
+            // What a document about security shows in code is an example, too.
+            if view.kind() == ViewKind::Plain && found.on_topic {
+                share = context::ON_TOPIC;
+            }
         }
         let marks: Vec<Match> = views.signals().iter().filter_map(invisible).collect();
         let heaviest = marks.iter().map(|m| m.weight).fold(0.0, f32::max);
         score = (score + heaviest).min(score::MOST);
         matches.extend(marks);
+        // A rule says more than the model does, whatever their weights.
+        let vague = |m: &Match| m.category == Category::Statistical;
         matches.sort_by(|a, b| {
-            b.weight
-                .total_cmp(&a.weight)
+            vague(a)
+                .cmp(&vague(b))
+                .then(b.weight.total_cmp(&a.weight))
                 .then(a.span.cmp(&b.span))
                 .then(a.rule.cmp(&b.rule))
         });
@@ -228,7 +241,11 @@ impl Detector {
             });
             score = (score + CONCEALED).min(score::MOST);
         }
-        Judged { score, matches }
+        Judged {
+            score,
+            matches,
+            on_topic: evidence.on_topic,
+        }
     }
 
     fn is_rule(&self, finding: &Finding, id: &str) -> bool {
@@ -260,6 +277,7 @@ impl Detector {
 struct Judged {
     score: f32,
     matches: Vec<Match>,
+    on_topic: bool,
 }
 
 /// Pages are full of entities and percent escapes: what such a view shows is concealed only

@@ -17,6 +17,8 @@ pub(crate) struct Evidence {
     pub(crate) hits: Vec<Hit>,
     /// Rule matches, in the order in which they end.
     pub(crate) findings: Vec<Finding>,
+    /// The text is a document about security.
+    pub(crate) on_topic: bool,
 }
 
 /// A rule that matched, judged by its surroundings.
@@ -61,7 +63,7 @@ impl Evidence {
             if again || findings.len() == MAX_FINDINGS {
                 continue;
             }
-            let factor = surroundings.factor(place.start, place.end);
+            let factor = surroundings.factor(place.start, place.end, category.common_in_code());
             findings.push(Finding {
                 rule: place.rule,
                 name: tokens::hash(rule.id.as_bytes()) as u32,
@@ -72,10 +74,12 @@ impl Evidence {
                 mentioned: factor < 0.75,
             });
         }
+        let on_topic = surroundings.on_topic();
         Self {
             tokens,
             hits,
             findings,
+            on_topic,
         }
     }
 

@@ -37,8 +37,8 @@ pub struct FitOptions {
 impl Default for FitOptions {
     fn default() -> Self {
         Self {
-            bits: 20,
-            epochs: 8,
+            bits: 21,
+            epochs: 16,
             rate: 0.35,
             decay: 0.02,
             dropout: 25,
