@@ -4,10 +4,11 @@
 //! phrase by its first two words together; the rest of a phrase is compared word by word.
 //! A filter of bits in front answers nearly all look-ups without touching the tables.
 
+use super::filter::{Beginnings, Filter, Hashed, MAX_STEM};
 use super::{Concept, Hit, Languages};
 use crate::tokens::{Kind, Token, hash, tokens};
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::BuildHasherDefault;
 
 /// A word of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,8 +29,6 @@ struct Entry {
 
 /// Shortest stem that may stand alone: shorter ones would be noise.
 const MIN_STEM: usize = 3;
-/// Longer stems are cut to this.
-const MAX_STEM: usize = 31;
 /// Letters of a clitic or compound that may stand before an open entry.
 const MAX_ATTACHED: usize = 6;
 const MIN_COMPOUND: usize = 10;
@@ -361,85 +360,4 @@ fn address(words: &[Word], open: bool) -> u64 {
 
 fn pair(first: u64, second: u64) -> u64 {
     (first.rotate_left(23) ^ second).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-}
-
-/// For the first bytes of a word, the lengths of the stems that begin so, as bits.
-#[derive(Debug)]
-struct Beginnings<const BITS: u32>(Vec<u32>);
-
-impl<const BITS: u32> Default for Beginnings<BITS> {
-    fn default() -> Self {
-        Self(vec![0; 1 << BITS])
-    }
-}
-
-impl<const BITS: u32> Beginnings<BITS> {
-    /// The place of a beginning of three bytes, or of a shorter word.
-    fn place(bytes: &[u8]) -> usize {
-        let value = match bytes {
-            [a, b, c, ..] => u32::from_le_bytes([*a, *b, *c, 0]),
-            [a, b] => u32::from_le_bytes([*a, *b, 0, 0]),
-            _ => 0,
-        };
-        (value.wrapping_mul(0x9e37_79b1) >> (32 - BITS)) as usize
-    }
-
-    fn note(&mut self, bytes: &[u8]) {
-        if let Some(lengths) = self.0.get_mut(Self::place(bytes)) {
-            *lengths |= 1 << bytes.len().min(MAX_STEM);
-        }
-    }
-
-    #[inline]
-    fn lengths(&self, bytes: &[u8]) -> u32 {
-        self.0.get(Self::place(bytes)).copied().unwrap_or(0)
-    }
-}
-
-/// A set of hashes, of two to the power of `BITS` bits, that may say yes wrongly, never no.
-#[derive(Debug)]
-struct Filter<const BITS: u32>(Vec<u64>);
-
-impl<const BITS: u32> Default for Filter<BITS> {
-    fn default() -> Self {
-        Self(vec![0; 1 << (BITS - 6)])
-    }
-}
-
-impl<const BITS: u32> Filter<BITS> {
-    fn place(hash: u64) -> (usize, u64) {
-        let mixed = hash.wrapping_mul(0xff51_afd7_ed55_8ccd) >> (64 - BITS);
-        ((mixed >> 6) as usize, 1 << (mixed & 63))
-    }
-
-    fn set(&mut self, hash: u64) {
-        let (word, bit) = Self::place(hash);
-        if let Some(word) = self.0.get_mut(word) {
-            *word |= bit;
-        }
-    }
-
-    #[inline]
-    fn may_have(&self, hash: u64) -> bool {
-        let (word, bit) = Self::place(hash);
-        self.0.get(word).is_some_and(|word| word & bit != 0)
-    }
-}
-
-/// Keys are hashes already.
-#[derive(Default)]
-struct Hashed(u64);
-
-impl Hasher for Hashed {
-    fn write(&mut self, bytes: &[u8]) {
-        self.0 = hash(bytes);
-    }
-
-    fn write_u64(&mut self, value: u64) {
-        self.0 = value;
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
 }

@@ -5,6 +5,7 @@
 //! the token after it, so that the cost does not depend on how many words and languages there are.
 
 mod file;
+mod filter;
 mod index;
 
 #[cfg(test)]

@@ -3,6 +3,11 @@
 //! Words are runs of letters and digits; a character of a script without spaces is a token of
 //! its own. Token hashes have 64 bits, so that equal hashes mean equal words for all practice.
 
+mod address;
+mod hash;
+
+use address::address;
+pub(crate) use hash::hash;
 use std::ops::Range;
 
 /// What a token is made of.
@@ -61,8 +66,6 @@ impl Token {
 /// Longer words are cut: no language needs more.
 const MAX_WORD: usize = 48;
 const MAX_MARKS: usize = 3;
-const MAX_MAIL: usize = 120;
-const MAX_LINK: usize = 400;
 /// The end of a sentence keeps words apart as this many half words do.
 const SENTENCE_END: u32 = 4;
 
@@ -294,66 +297,6 @@ fn wide_mark(rest: &[u8]) -> Option<usize> {
         _ => None,
     }
 }
-
-/// The kind and length of a mail or web address that starts here.
-fn address(bytes: &[u8], start: usize, rest: &[u8]) -> Option<(Kind, usize)> {
-    if rest.starts_with(b"http://") || rest.starts_with(b"https://") || rest.starts_with(b"www.") {
-        let inside = |b: &&u8| {
-            !matches!(
-                b,
-                0..=b' ' | b'"' | b'<' | b'>' | b')' | b']' | b'\'' | b'`'
-            )
-        };
-        return Some((
-            Kind::Link,
-            rest.iter().take(MAX_LINK).take_while(inside).count(),
-        ));
-    }
-    // Only the beginning of a run can begin an address: each run is looked at once.
-    let inside = |b: u8| {
-        b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-' | b'+' | b'@' | b'[' | b']')
-    };
-    if start
-        .checked_sub(1)
-        .and_then(|i| bytes.get(i))
-        .is_some_and(|b| inside(*b) && *b != b'[')
-    {
-        return None;
-    }
-    let mut at = None;
-    let mut dot = false;
-    let mut length = 0;
-    for byte in rest.iter().take(MAX_MAIL) {
-        match byte {
-            b'@' if at.is_none() => at = Some(length),
-            b'.' => dot |= at.is_some(),
-            b if inside(*b) => {}
-            _ => break,
-        }
-        length += 1;
-    }
-    (at? > 0 && dot).then_some((Kind::Mail, length))
-}
-
-/// The hash of a word, eight bytes at a time: most words need one multiplication.
-pub(crate) fn hash(bytes: &[u8]) -> u64 {
-    let mut state = 0_u64;
-    let mut rest = bytes;
-    while let Some((chunk, tail)) = rest.split_first_chunk::<8>() {
-        state = (state ^ u64::from_le_bytes(*chunk))
-            .wrapping_mul(MULTIPLIER)
-            .rotate_left(29);
-        rest = tail;
-    }
-    let chunk = rest
-        .iter()
-        .rev()
-        .fold(0, |chunk, byte| chunk << 8 | u64::from(*byte));
-    let last = (state ^ chunk ^ (bytes.len() as u64) << 56).wrapping_mul(MULTIPLIER);
-    last ^ last >> 31
-}
-
-const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 
 #[cfg(test)]
 mod tests {
