@@ -11,6 +11,7 @@ use crate::rules::{Rule, RuleError, RuleSet};
 use crate::score;
 use blastshield_text::{Signal, SignalKind, Span, View, ViewKind, Views};
 use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -74,6 +75,10 @@ pub struct Detector {
 
 static SHIPPED_MODEL: &[u8] = include_bytes!("../model/ngrams.bin");
 
+/// Matches that a further view is compared with, and matches held at once: a flood must not cost its square.
+const MAX_KNOWN: usize = 256;
+const MAX_COLLECTED: usize = 2048;
+
 /// Finding something in a view that people do not see is worth this much more.
 const CONCEALED: f32 = 3.0;
 
@@ -111,31 +116,31 @@ impl Detector {
         let mut score = 0.0_f32;
         let mut share = 1.0;
         for view in views.iter() {
-            let found = self.judge(view, kind, &matches);
+            let known = matches.get(..MAX_KNOWN).unwrap_or(&matches);
+            let found = self.judge(view, kind, known);
             score = score.max(found.score * share);
             matches.extend(found.matches.into_iter().map(|m| Match {
                 weight: m.weight * share,
                 mentioned: m.mentioned || share < 1.0,
                 ..m
             }));
+            if matches.len() > MAX_COLLECTED {
+                matches.sort_by(by_weight);
+                matches.truncate(MAX_KNOWN);
+            }
             // What a document about security shows in code is an example, too.
             if view.kind() == ViewKind::Plain && found.on_topic {
                 share = context::ON_TOPIC;
             }
         }
-        let marks: Vec<Match> = views.signals().iter().filter_map(invisible).collect();
+        let mut marks: Vec<Match> = views.signals().iter().filter_map(invisible).collect();
+        if views.truncated() {
+            marks.push(undecoded(text.len()));
+        }
         let heaviest = marks.iter().map(|m| m.weight).fold(0.0, f32::max);
         score = (score + heaviest).min(score::MOST);
         matches.extend(marks);
-        // A rule says more than the model does, whatever their weights.
-        let vague = |m: &Match| m.category == Category::Statistical;
-        matches.sort_by(|a, b| {
-            vague(a)
-                .cmp(&vague(b))
-                .then(b.weight.total_cmp(&a.weight))
-                .then(a.span.cmp(&b.span))
-                .then(a.rule.cmp(&b.rule))
-        });
+        matches.sort_by(by_weight);
         matches.truncate(Assessment::MAX_MATCHES);
         let score = (score * 10.0).round() / 10.0;
         Assessment {
@@ -280,6 +285,16 @@ struct Judged {
     on_topic: bool,
 }
 
+/// Heaviest first. A rule says more than the model does, whatever their weights.
+fn by_weight(a: &Match, b: &Match) -> Ordering {
+    let vague = |m: &Match| m.category == Category::Statistical;
+    vague(a)
+        .cmp(&vague(b))
+        .then(b.weight.total_cmp(&a.weight))
+        .then(a.span.cmp(&b.span))
+        .then(a.rule.cmp(&b.rule))
+}
+
 /// Pages are full of entities and percent escapes: what such a view shows is concealed only
 /// where the original is clearly longer than what it says.
 fn in_the_open(view: &View, bytes: Range<usize>) -> bool {
@@ -290,6 +305,22 @@ fn in_the_open(view: &View, bytes: Range<usize>) -> bool {
     let said = bytes.len();
     let span = view.origin(bytes);
     substituted && (span.end - span.start) * 2 < said * 3
+}
+
+/// What was not looked at may be anything: decoys must not hide the real thing behind the limits.
+fn undecoded(length: usize) -> Match {
+    Match {
+        category: Category::EncodingAttacks,
+        rule: "encoding.too_much".into(),
+        span: Span {
+            start: 0,
+            end: length,
+        },
+        view: ViewKind::Plain,
+        weight: 10.0,
+        mentioned: false,
+        reason: "holds more encoded text than can be decoded".into(),
+    }
 }
 
 fn invisible(signal: &Signal) -> Option<Match> {

@@ -19,7 +19,7 @@ impl Default for Limits {
             max_depth: 4,
             max_decoded: 1 << 20,
             decoded_ratio: 2,
-            max_views: 64,
+            max_views: 512,
         }
     }
 }
