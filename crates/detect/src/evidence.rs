@@ -36,9 +36,6 @@ pub(crate) struct Finding {
     pub(crate) mentioned: bool,
 }
 
-/// A flood of matches is cut here: far more than any verdict needs.
-const MAX_FINDINGS: usize = 4096;
-
 impl Evidence {
     /// Searches a folded text with all rules.
     pub(crate) fn gather(text: &str, rules: &RuleSet) -> Self {
@@ -60,7 +57,7 @@ impl Evidence {
                 .rev()
                 .take(4)
                 .any(|f| f.rule == place.rule && f.end > place.start);
-            if again || findings.len() == MAX_FINDINGS {
+            if again {
                 continue;
             }
             let factor = surroundings.factor(place.start, place.end, category.common_in_code());
