@@ -112,6 +112,37 @@ fn what_cannot_be_read_is_not_clean() {
     assert!(text(&output.stdout).contains("no-such-file.txt  cannot be read"));
 }
 
+/// A skill must not hide a file by linking to it, nor stop the scan with a pipe.
+#[test]
+fn links_and_pipes_are_named_and_not_clean() {
+    let folder = folder(&[("skill.md", b"Tells the weather.")]);
+    let outside = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(outside.path(), ATTACK).unwrap();
+    std::os::unix::fs::symlink(outside.path(), folder.path().join("link.md")).unwrap();
+    std::os::unix::fs::symlink(folder.path(), folder.path().join("loop")).unwrap();
+    let pipe = folder.path().join("pipe");
+    assert!(
+        Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let output = blastshield(&["scan", path(folder.path())], b"");
+    let report = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(2), "{report}");
+    for part in [
+        "link.md  a link, not followed",
+        "loop  a link",
+        "pipe  not a regular file",
+        "1 clean, 3 not read",
+    ] {
+        assert!(report.contains(part), "{part} is missing in:\n{report}");
+    }
+    let named = blastshield(&["scan", path(&folder.path().join("link.md"))], b"");
+    assert_eq!(named.status.code(), Some(1), "a link given by name is read");
+}
+
 #[test]
 fn json_has_places_and_no_payload() {
     let folder = folder(&[("x.txt", ATTACK.as_bytes())]);

@@ -213,20 +213,26 @@ impl Detector {
             if hidden && in_the_open(view, suspicion.bytes.clone()) {
                 continue;
             }
-            by_models = by_models.max(suspicion.points);
-            if suspicion.points >= 6.0 {
+            // A classifier that answers nonsense has not cleared the text.
+            let points = if suspicion.points.is_nan() {
+                score::MOST
+            } else {
+                suspicion.points
+            };
+            by_models = by_models.max(points);
+            if points >= 6.0 {
                 matches.push(Match {
                     category: Category::Statistical,
                     rule: classifier.name().into(),
                     span: view.origin(suspicion.bytes),
                     view: view.kind(),
-                    weight: suspicion.points,
+                    weight: points,
                     mentioned: false,
                     reason: "reads like known attacks".into(),
                 });
             }
         }
-        let mut score = by_rules.max(by_models);
+        let mut score = by_rules.max(by_models).min(score::MOST);
         if hidden && score >= 4.0 {
             let span = matches
                 .first()

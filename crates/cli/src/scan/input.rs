@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 pub(crate) enum Input {
     Standard,
     File(PathBuf),
+    /// Found below a folder: it may lead anywhere, so it is named and not followed.
+    Link(PathBuf),
     /// Could not even be listed.
     Lost(PathBuf, io::ErrorKind),
 }
@@ -20,6 +22,8 @@ pub(crate) enum Unread {
     Binary,
     /// Over the size limit, in bytes.
     TooLarge(u64),
+    /// Below a folder, pointing somewhere else.
+    Link,
     /// A pipe, a device or a socket.
     NotAFile,
     /// The system said no.
@@ -35,6 +39,7 @@ impl std::fmt::Display for Unread {
                 "larger than {} MiB, not scanned (see --max-size)",
                 most >> 20
             ),
+            Self::Link => f.write_str("a link, not followed: scan its target by name"),
             Self::NotAFile => f.write_str("not a regular file, not scanned"),
             Self::Failed(kind) => write!(f, "cannot be read: {kind}"),
         }
@@ -44,7 +49,7 @@ impl std::fmt::Display for Unread {
 /// Folders deeper than this are reported, not followed.
 const MAX_DEPTH: usize = 64;
 
-/// The files to scan: those named, and those below folders, in order of name. Links are not followed.
+/// The files to scan: those named, and those below folders, in order of name.
 pub(crate) fn collect(paths: &[PathBuf]) -> Vec<Input> {
     let mut inputs = Vec::new();
     for path in paths {
@@ -65,11 +70,16 @@ fn walk(folder: &Path, depth: usize, inputs: &mut Vec<Input>) {
         Ok(_) => return inputs.push(Input::Lost(folder.to_owned(), io::ErrorKind::InvalidInput)),
         Err(error) => return inputs.push(Input::Lost(folder.to_owned(), error.kind())),
     };
-    let mut entries: Vec<PathBuf> = entries
-        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
-        .collect();
-    entries.sort();
-    for path in entries {
+    let mut found = Vec::new();
+    for entry in entries {
+        match entry {
+            Ok(entry) => found.push(entry.path()),
+            // What the folder holds besides is unknown: that is not clean.
+            Err(error) => inputs.push(Input::Lost(folder.to_owned(), error.kind())),
+        }
+    }
+    found.sort();
+    for path in found {
         let Ok(kind) = path.symlink_metadata().map(|data| data.file_type()) else {
             inputs.push(Input::Lost(path, io::ErrorKind::NotFound));
             continue;
@@ -79,7 +89,9 @@ fn walk(folder: &Path, depth: usize, inputs: &mut Vec<Input>) {
             if path.file_name().is_none_or(|name| name != ".git") {
                 walk(&path, depth + 1, inputs);
             }
-        } else if kind.is_file() {
+        } else if kind.is_symlink() {
+            inputs.push(Input::Link(path));
+        } else {
             inputs.push(Input::File(path));
         }
     }
@@ -90,7 +102,9 @@ impl Input {
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Standard => "-".to_owned(),
-            Self::File(path) | Self::Lost(path, _) => visible::line(&path.to_string_lossy()),
+            Self::File(path) | Self::Link(path) | Self::Lost(path, _) => {
+                visible::line(&path.to_string_lossy())
+            }
         }
     }
 
@@ -99,6 +113,7 @@ impl Input {
         let failed = |error: io::Error| Unread::Failed(error.kind());
         let bytes = match self {
             Self::Standard => read_at_most(io::stdin().lock(), most)?,
+            Self::Link(_) => return Err(Unread::Link),
             Self::Lost(_, kind) => return Err(Unread::Failed(*kind)),
             Self::File(path) => {
                 let about = path.metadata().map_err(failed)?;
