@@ -42,7 +42,7 @@ impl Evidence {
         let tokens = tokens::tokens(text);
         let hits = rules.lexicon().hits(text, &tokens);
         let mut found = rules.phrases().find(&hits);
-        found.extend(rules.shapes().find(text));
+        found.extend(rules.shapes().find(text, &tokens));
         found.sort_by_key(|f| (f.end, f.start, f.rule));
         found.dedup();
         let surroundings = Surroundings::new(text, &hits, rules.cues());

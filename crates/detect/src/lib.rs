@@ -17,6 +17,7 @@ mod classifier;
 mod context;
 mod detector;
 mod evidence;
+mod hashed;
 mod lexicon;
 pub mod model;
 mod phrase;

@@ -4,11 +4,10 @@
 //! phrase by its first two words together; the rest of a phrase is compared word by word.
 //! A filter of bits in front answers nearly all look-ups without touching the tables.
 
-use super::filter::{Beginnings, Filter, Hashed, MAX_STEM};
+use super::beginnings::{Beginnings, MAX_STEM};
 use super::{Concept, Hit, Languages};
-use crate::tokens::{Kind, Token, hash, tokens};
-use std::collections::HashMap;
-use std::hash::BuildHasherDefault;
+use crate::hashed::{Filter, HashedMap};
+use crate::tokens::{Kind, Memo, Token, hash, hash_start, tokens};
 
 /// A word of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,13 +36,14 @@ const MIN_COMPOUND: usize = 10;
 #[derive(Debug, Default)]
 pub(super) struct Index {
     entries: Vec<Entry>,
-    by_words: HashMap<u64, usize, BuildHasherDefault<Hashed>>,
-    table: HashMap<u64, Vec<u32>, BuildHasherDefault<Hashed>>,
+    by_words: HashedMap<usize>,
+    table: HashedMap<Vec<u32>>,
     filter: Filter<19>,
     /// First words of entries: small enough to stay near, and most words of a text are in no entry.
     firsts: Filter<16>,
     stems: Beginnings<12>,
     open: Beginnings<10>,
+    open_firsts: Filter<12>,
 }
 
 impl Index {
@@ -140,13 +140,23 @@ impl Index {
         }
     }
 
-    /// Every entry that starts at the first of these words.
-    pub(super) fn look_up(&self, text: &[u8], words: &[Token], hits: &mut Vec<Hit>) {
+    /// Every entry that starts at the first of these words. `unknown` holds words that begin none.
+    pub(super) fn look_up(
+        &self,
+        text: &[u8],
+        words: &[Token],
+        unknown: &mut Memo<()>,
+        hits: &mut Vec<Hit>,
+    ) {
         let Some(first) = words.first() else {
             return;
         };
+        if unknown.get(first.hash).is_some() {
+            return;
+        }
         let from = hits.len();
-        if self.firsts.may_have(first.hash) {
+        let mut begins_phrase = self.firsts.may_have(first.hash);
+        if begins_phrase {
             self.try_hash(ONE, first.hash, text, words, false, hits);
             self.try_hash(
                 TWO,
@@ -168,9 +178,13 @@ impl Index {
                 false,
                 hits,
             );
-            self.try_attached(bytes, text, words, hits);
+            begins_phrase |= self.try_attached(bytes, text, words, hits);
         }
-        merge(hits, from);
+        if hits.len() > from {
+            merge(hits, from);
+        } else if !begins_phrase {
+            unknown.put(first.hash, ());
+        }
     }
 
     /// Stems that these bytes begin with; only lengths that some stem with this beginning has are tried.
@@ -191,15 +205,23 @@ impl Index {
         while lengths != 0 {
             let length = lengths.trailing_zeros() as usize;
             lengths &= lengths - 1;
-            let Some(prefix) = bytes.get(..length) else {
+            if length > bytes.len() {
                 return;
-            };
-            self.try_hash(role, hash(prefix), text, words, open, hits);
+            }
+            self.try_hash(role, hash_start(bytes, length), text, words, open, hits);
         }
     }
 
     /// Entries that may have something attached before them: Arabic clitics, German compounds.
-    fn try_attached(&self, bytes: &[u8], text: &[u8], words: &[Token], hits: &mut Vec<Hit>) {
+    /// Says whether the word may begin a phrase so.
+    fn try_attached(
+        &self,
+        bytes: &[u8],
+        text: &[u8],
+        words: &[Token],
+        hits: &mut Vec<Hit>,
+    ) -> bool {
+        let mut begins_phrase = false;
         let arabic = bytes.first().is_some_and(|b| (0xD8..=0xDB).contains(b));
         let (last, stride) = match (arabic, bytes.len()) {
             (true, _) => (MAX_ATTACHED * 2, 2),
@@ -207,25 +229,31 @@ impl Index {
             (false, _) => (0, 1),
         };
         for start in (0..=last).step_by(stride) {
-            let Some(rest) = bytes.get(start..) else {
-                return;
-            };
+            let rest = bytes.get(start..).unwrap_or_default();
             let lengths = self.open.lengths(rest);
             if lengths == 0 {
                 continue;
             }
             let word = hash(rest);
-            self.try_hash(OPEN_ONE, word, text, words, true, hits);
-            self.try_hash(OPEN_TWO, pair(word, second(words)), text, words, true, hits);
+            if self.open_firsts.may_have(word) {
+                begins_phrase = true;
+                self.try_hash(OPEN_ONE, word, text, words, true, hits);
+                self.try_hash(OPEN_TWO, pair(word, second(words)), text, words, true, hits);
+            }
             self.try_stems(lengths, OPEN_STEM, rest, text, words, true, hits);
         }
+        begins_phrase
     }
 
     fn note_beginning(&mut self, words: &[Word], open: bool, bytes: &[u8]) {
         match (words.first(), open) {
             (Some(Word::Begins(..)), false) => self.stems.note(bytes),
             (Some(Word::Whole(first)), false) => self.firsts.set(*first),
-            (Some(_), true) => self.open.note(bytes),
+            (Some(Word::Begins(..)), true) => self.open.note(bytes),
+            (Some(Word::Whole(first)), true) => {
+                self.open.note(bytes);
+                self.open_firsts.set(*first);
+            }
             _ => {}
         }
     }

@@ -4,8 +4,8 @@
 //! `lexicon/<language>.toml`. Each token of a text is looked up by its hash, alone and with
 //! the token after it, so that the cost does not depend on how many words and languages there are.
 
+mod beginnings;
 mod file;
-mod filter;
 mod index;
 
 #[cfg(test)]
@@ -14,7 +14,7 @@ pub(crate) use file::LanguageFile;
 use index::Index;
 use std::collections::HashMap;
 
-use crate::tokens::{Kind, Token};
+use crate::tokens::{Kind, Memo, Token};
 
 /// A set of languages, one bit each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,6 +150,7 @@ impl Lexicon {
     /// Every word of the lexicon in a folded text, in the order in which they start.
     pub(crate) fn hits(&self, text: &str, tokens: &[Token]) -> Vec<Hit> {
         let mut hits = Vec::new();
+        let mut unknown = Memo::new(tokens.len());
         for (number, token) in tokens.iter().enumerate() {
             match token.kind {
                 Kind::Mail => hits.push(whole(token, self.mail)),
@@ -159,6 +160,7 @@ impl Lexicon {
                     self.index.look_up(
                         text.as_bytes(),
                         tokens.get(number..).unwrap_or_default(),
+                        &mut unknown,
                         &mut hits,
                     );
                 }

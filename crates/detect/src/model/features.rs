@@ -14,9 +14,13 @@ use std::ops::Range;
 pub const BLOCK_TOKENS: usize = 12;
 
 /// Receives the features of a text, in order.
-pub trait Sink {
+pub trait Sink: Sized {
     /// A word or a piece of one in the current block, as a hash of 32 bits.
     fn word(&mut self, hash: u32);
+    /// All features that depend on this word alone, given by its hash; a sink may remember what they come to.
+    fn spelling(&mut self, _word: u64, features: impl FnOnce(&mut Self)) {
+        features(self);
+    }
     /// A concept or a rule in the current block.
     fn concept(&mut self, hash: u32);
     /// The current block is over; it stood at these bytes.
@@ -69,23 +73,28 @@ struct Words {
 impl Words {
     fn push(&mut self, token: &Token, bytes: &[u8], sink: &mut impl Sink) {
         let value = value(token);
-        sink.word(mix(value, 1));
-        if token.kind == Kind::Marks && token.bytes().len() == 1 {
-            return;
-        }
-        sink.word(mix(value ^ self.last.rotate_left(7), 2));
-        sink.word(mix(
-            value ^ self.last.rotate_left(7) ^ self.before.rotate_left(14),
-            3,
-        ));
-        self.before = self.last;
-        self.last = value;
         let word = bytes.get(token.bytes()).unwrap_or_default();
         match token.kind {
-            Kind::Word => pieces::<5>(word, sink),
-            Kind::WideWord => pieces::<8>(word, sink),
-            Kind::Single | Kind::Marks | Kind::Number | Kind::Mail | Kind::Link => {}
+            Kind::Word => sink.spelling(token.hash, |sink| {
+                sink.word(mix(value, 1));
+                pieces::<5>(word, sink);
+            }),
+            Kind::WideWord => sink.spelling(token.hash, |sink| {
+                sink.word(mix(value, 1));
+                pieces::<8>(word, sink);
+            }),
+            Kind::Single | Kind::Marks | Kind::Number | Kind::Mail | Kind::Link => {
+                sink.word(mix(value, 1));
+            }
         }
+        if token.kind == Kind::Marks && word.len() == 1 {
+            return;
+        }
+        let pair = value ^ self.last.rotate_left(7);
+        sink.word(mix(pair, 2));
+        sink.word(mix(pair ^ self.before.rotate_left(14), 3));
+        self.before = self.last;
+        self.last = value;
     }
 }
 

@@ -7,9 +7,10 @@ pub mod features;
 pub mod windows;
 
 use crate::evidence::Evidence;
+use crate::tokens::Memo;
 use features::Sink;
 use std::ops::Range;
-use windows::{Block, Evidence as Weighed, LENGTHS, worst};
+use windows::{Block, Evidence as Weighed, LENGTHS, Sum, worst};
 
 /// Weights and calibration.
 #[derive(Clone, Debug, PartialEq)]
@@ -144,8 +145,10 @@ impl Model {
     pub(crate) fn opinion(&self, text: &str, evidence: &Evidence, by_rules: f32) -> Opinion {
         let mut sums = Sums {
             model: self,
-            current: Weighed::default(),
-            blocks: Vec::new(),
+            spellings: Memo::new(evidence.tokens.len()),
+            words: Tally::default(),
+            concepts: Tally::default(),
+            blocks: Vec::with_capacity(evidence.tokens.len() / features::BLOCK_TOKENS + 1),
         };
         features::extract(text, evidence, &mut sums);
         let (logit, bytes) = worst(&sums.blocks, &self.biases);
@@ -161,19 +164,44 @@ impl Model {
 /// Adds up the weights of each block.
 struct Sums<'m> {
     model: &'m Model,
-    current: Weighed,
+    /// What the features of a word's spelling come to.
+    spellings: Memo<Tally>,
+    words: Tally,
+    concepts: Tally,
     blocks: Vec<Block>,
+}
+
+/// Steps of weights, added up: whole numbers, so that no order of adding matters.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    steps: i32,
+    count: u32,
+}
+
+impl Tally {
+    #[inline]
+    fn add(&mut self, other: Self) {
+        self.steps += other.steps;
+        self.count += other.count;
+    }
+
+    fn sum(self, step: f32) -> Sum {
+        Sum {
+            sum: self.steps as f32 * step,
+            count: self.count,
+        }
+    }
 }
 
 impl Sums<'_> {
     #[inline]
-    fn weight(&self, hash: u32) -> f32 {
-        let bucket = hash as usize & (self.model.weights.len() - 1);
-        self.model
-            .weights
-            .get(bucket)
-            .map_or(0.0, |w| f32::from(*w))
-            * self.model.step
+    fn weight(&self, hash: u32) -> Tally {
+        let weights = &self.model.weights;
+        let weight = weights.get(hash as usize & (weights.len() - 1));
+        Tally {
+            steps: weight.map_or(0, |weight| i32::from(*weight)),
+            count: 1,
+        }
     }
 }
 
@@ -181,17 +209,33 @@ impl Sink for Sums<'_> {
     #[inline]
     fn word(&mut self, hash: u32) {
         let weight = self.weight(hash);
-        self.current.words.add(weight);
+        self.words.add(weight);
+    }
+
+    #[inline]
+    fn spelling(&mut self, word: u64, features: impl FnOnce(&mut Self)) {
+        if let Some(known) = self.spellings.get(word) {
+            self.words.add(known);
+            return;
+        }
+        let before = std::mem::take(&mut self.words);
+        features(self);
+        self.spellings.put(word, self.words);
+        self.words.add(before);
     }
 
     fn concept(&mut self, hash: u32) {
         let weight = self.weight(hash);
-        self.current.concepts.add(weight);
+        self.concepts.add(weight);
     }
 
     fn block(&mut self, bytes: Range<usize>) {
+        let step = self.model.step;
         self.blocks.push(Block {
-            evidence: std::mem::take(&mut self.current),
+            evidence: Weighed {
+                words: std::mem::take(&mut self.words).sum(step),
+                concepts: std::mem::take(&mut self.concepts).sum(step),
+            },
             bytes,
         });
     }

@@ -5,9 +5,11 @@
 
 mod address;
 mod hash;
+mod memo;
 
 use address::address;
-pub(crate) use hash::hash;
+pub(crate) use hash::{hash, hash_start};
+pub(crate) use memo::Memo;
 use std::ops::Range;
 
 /// What a token is made of.
@@ -164,11 +166,8 @@ impl Cutter<'_> {
     }
 
     fn hashed(&self, kind: Kind, start: usize, end: usize) -> Token {
-        let bytes = self
-            .bytes
-            .get(start..end.min(self.bytes.len()))
-            .unwrap_or_default();
-        self.token(kind, hash(bytes), start, end)
+        let rest = self.bytes.get(start..).unwrap_or_default();
+        self.token(kind, hash_start(rest, end - start), start, end)
     }
 
     /// Moves behind a run of punctuation and notes the end of a sentence.
@@ -200,7 +199,7 @@ impl Cutter<'_> {
         let rest = self.bytes.get(start..).unwrap_or_default();
         let (kind, length) = word_at(rest);
         let wide = kind == Kind::WideWord;
-        let hash = hash(rest.get(..length).unwrap_or_default());
+        let hash = hash_start(rest, length);
         let (kind, length) = match rest.get(length) {
             Some(b':' | b'@' | b'.' | b'_' | b'-' | b'+' | b'[') if !wide => {
                 address(self.bytes, start, rest).unwrap_or((kind, length))
