@@ -4,6 +4,7 @@ use crate::args::TrainOptions;
 use crate::eval::{cross_fit, data};
 use anyhow::{Context, ensure};
 use blastshield_detect::model::Model;
+use blastshield_detect::model::windows::TEXTS;
 use blastshield_train::{FitOptions, Row, fit};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -44,7 +45,7 @@ fn card(
     background: &[Row],
     bytes: &[u8],
     fit: &FitOptions,
-    block_at: f32,
+    block_at: [f32; TEXTS],
 ) -> String {
     let mut sources: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for row in rows {
@@ -69,7 +70,7 @@ fn card(
          A logistic regression over hashed features of the folded text: words, pairs and triples of words, \
          pieces of words, concepts of the lexicon with their order, and rules that matched. \
          Every text is judged by its worst window of 48, 144 or 432 tokens. Weights are one signed byte each.\n\n\
-         Options: `{fit:?}`. The block line stands at logit {block_at:.3}, set on sources left out of training.\n\n\
+         Options: `{fit:?}`. The block line stands at logits {block_at:.3?} for texts of up to 12, 24, 48, 144 and 432 tokens and longer ones, set on sources left out of training.\n\n\
          Besides the rows below: the phrase banks in `crates/train/banks`, and {background} documents of ordinary text.\n\
          Rows are not part of this repository; each source keeps its licence.\n\n\
          | source | attacks | benign |\n|---|---|---|\n{table}",

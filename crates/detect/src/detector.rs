@@ -158,13 +158,15 @@ impl Detector {
         features::extract(&folded, &evidence, sink);
     }
 
-    /// A model's logit for a text's plain view, rules included: what a model is calibrated on.
+    /// A model's logit for a text's plain view, rules included, and the text's length class: what a
+    /// model is calibrated on.
     #[must_use]
-    pub fn logit(&self, text: &str, model: &Model) -> f32 {
+    pub fn logit(&self, text: &str, model: &Model) -> (f32, usize) {
         let folded = blastshield_text::fold(text);
         let evidence = Evidence::gather(&folded, &self.rules);
         let by_rules = score::worst_passage(&evidence.points(Kind::Message));
-        model.opinion(&folded, &evidence, by_rules).logit
+        let opinion = model.opinion(&folded, &evidence, by_rules);
+        (opinion.logit, opinion.class)
     }
 
     /// Steps that a text costs: what its cost is tested by, since clocks are noisy.

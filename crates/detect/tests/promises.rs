@@ -122,7 +122,7 @@ fn a_long_document_is_judged_by_its_worst_passage() {
         .unwrap();
     assert_eq!(found.span.start, filler.len());
     let (once, longer) = (assess(&filler).score, assess(&filler.repeat(4)).score);
-    assert!((once - longer).abs() < 0.5, "{once} and {longer}");
+    assert!((once - longer).abs() < 1.0, "{once} and {longer}");
 }
 
 #[test]

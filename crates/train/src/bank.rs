@@ -3,11 +3,14 @@
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// The sentences of one language.
+/// The sentences of one author in one language.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bank {
-    /// Its code, such as `de`.
+    /// Its file, which is the source of its rows: each was written by itself.
+    #[serde(skip)]
+    pub name: String,
+    /// The language's code, such as `de`.
     pub language: String,
     /// Values for `{name}` in the sentences.
     #[serde(default)]
@@ -59,46 +62,64 @@ const FILES: &[(&str, &str)] = banks!(
     "en_mail2",
     "en_contest2",
     "en_docs",
+    "en_direct",
+    "en_games",
+    "en_personas",
+    "en_guides",
     "zh",
+    "zh_direct",
     "es",
+    "es_direct",
     "hi",
     "ar",
     "pt",
+    "pt_direct",
     "ru",
     "ja",
+    "ja_direct",
     "de",
+    "de_direct",
     "fr",
+    "fr_direct",
     "ko",
+    "ko_direct",
     "tr",
     "vi",
     "it",
+    "it_direct",
     "pl",
     "uk",
     "id",
     "fa",
 );
 
-/// The banks of this release, one for each language; files of one language are joined.
+/// The banks of this release.
 pub fn shipped_banks() -> Result<Vec<Bank>, BankError> {
-    let mut banks: Vec<Bank> = Vec::new();
-    for (name, text) in FILES {
+    let read = |(name, text): &(&'static str, &str)| {
         let bank: Bank = toml::from_str(text).map_err(|error| BankError {
             name,
             problem: error.to_string(),
         })?;
-        match banks
-            .iter_mut()
-            .find(|known| known.language == bank.language)
-        {
-            Some(known) => known.join(bank),
-            None => banks.push(bank),
-        }
+        Ok(Bank {
+            name: (*name).to_owned(),
+            ..bank
+        })
+    };
+    FILES.iter().map(read).collect()
+}
+
+/// The banks of each language, joined: what sentences of one bank are filled and surrounded with.
+pub(crate) fn by_language(banks: &[Bank]) -> BTreeMap<&str, Bank> {
+    let mut joined: BTreeMap<&str, Bank> = BTreeMap::new();
+    for bank in banks {
+        joined.entry(&bank.language).or_default().join(bank.clone());
     }
-    Ok(banks)
+    joined
 }
 
 impl Bank {
     fn join(&mut self, other: Self) {
+        self.language = other.language;
         let lists = [
             (&mut self.slots, other.slots),
             (&mut self.attack, other.attack),
@@ -120,9 +141,9 @@ mod tests {
     #[test]
     fn every_bank_has_attacks_and_twins() {
         let banks = shipped_banks().unwrap();
-        assert_eq!(banks.len(), 18);
-        for bank in &banks {
-            let name = &bank.language;
+        let languages = by_language(&banks);
+        assert_eq!(languages.len(), 18);
+        for (name, bank) in &languages {
             assert!(bank.attack.len() >= 16, "{name}: {:?}", bank.attack.keys());
             assert!(bank.benign.len() >= 10, "{name}: {:?}", bank.benign.keys());
             assert!(bank.carrier.documents.len() >= 12, "{name}");
@@ -138,7 +159,7 @@ mod tests {
 
     #[test]
     fn no_sentence_is_both() {
-        for bank in shipped_banks().unwrap() {
+        for bank in by_language(&shipped_banks().unwrap()).values() {
             let attacks: std::collections::HashSet<&String> =
                 bank.attack.values().flatten().collect();
             for line in bank.benign.values().flatten() {

@@ -1,6 +1,6 @@
 //! Rows made from the phrase banks.
 
-use crate::bank::Bank;
+use crate::bank::{Bank, by_language};
 use crate::random::Random;
 use crate::row::Row;
 use std::collections::BTreeMap;
@@ -32,15 +32,20 @@ impl Default for Recipe {
 /// Makes the rows; the same banks and recipe give the same rows.
 #[must_use]
 pub fn generate(banks: &[Bank], recipe: Recipe) -> Vec<Row> {
-    let shared = banks
-        .iter()
-        .find(|bank| bank.language == "en")
+    let languages = by_language(banks);
+    let shared = languages
+        .get("en")
         .map(|bank| bank.slots.clone())
         .unwrap_or_default();
     let mut rows = Vec::new();
     for bank in banks {
+        let Some(language) = languages.get(bank.language.as_str()) else {
+            continue;
+        };
         let mut maker = Maker {
             bank,
+            language,
+            benign: language.benign.values().flatten().collect(),
             shared: &shared,
             random: Random::new(recipe.seed),
             rows: &mut rows,
@@ -54,6 +59,10 @@ pub fn generate(banks: &[Bank], recipe: Recipe) -> Vec<Row> {
 
 struct Maker<'b> {
     bank: &'b Bank,
+    /// All banks of its language.
+    language: &'b Bank,
+    /// Their benign sentences.
+    benign: Vec<&'b String>,
     shared: &'b BTreeMap<String, Vec<String>>,
     random: Random,
     rows: &'b mut Vec<Row>,
@@ -77,19 +86,14 @@ impl Maker<'_> {
     }
 
     fn benign(&mut self, each: usize) {
-        let all: Vec<&String> = self.bank.benign.values().flatten().collect();
         for (kind, lines) in &self.bank.benign {
             for line in lines {
                 for round in 0..each {
                     let mut text = self.fill(line);
                     if round > 0 {
                         for _ in 0..self.random.below(4) {
-                            let more = self
-                                .random
-                                .pick(&all)
-                                .map(|l| l.as_str())
-                                .unwrap_or_default();
-                            text = join(&text, &self.fill(more), self.random.chance(50));
+                            let more = self.ordinary();
+                            text = join(&text, &more, self.random.chance(50));
                         }
                     }
                     self.push(text, 0, kind);
@@ -99,16 +103,12 @@ impl Maker<'_> {
     }
 
     fn carriers(&mut self, each: usize) {
-        let all: Vec<&String> = self.bank.benign.values().flatten().collect();
         for document in &self.bank.carrier.documents {
             for round in 0..each {
                 let inside = if round == 0 {
                     String::new()
                 } else {
-                    self.random
-                        .pick(&all)
-                        .map(|l| self.fill(l))
-                        .unwrap_or_default()
+                    self.ordinary()
                 };
                 let text = self.fill(&document.replace("{attack}", &inside));
                 self.push(text, 0, "carrier");
@@ -119,19 +119,14 @@ impl Maker<'_> {
     /// An attack among other text: in a document, after or before ordinary sentences.
     fn dress(&mut self, attack: &str) -> String {
         if self.random.chance(55)
-            && let Some(document) = self.random.pick(&self.bank.carrier.documents)
+            && let Some(document) = self.random.pick(&self.language.carrier.documents)
         {
             let filled = self.fill(document);
             return filled.replace("{attack}", attack);
         }
-        let all: Vec<&String> = self.bank.benign.values().flatten().collect();
         let mut text = attack.to_owned();
         for _ in 0..=self.random.below(3) {
-            let more = self
-                .random
-                .pick(&all)
-                .map(|l| self.fill(l))
-                .unwrap_or_default();
+            let more = self.ordinary();
             text = if self.random.chance(60) {
                 join(&more, &text, self.random.chance(50))
             } else {
@@ -141,11 +136,17 @@ impl Maker<'_> {
         text
     }
 
+    /// An ordinary sentence of the language.
+    fn ordinary(&mut self) -> String {
+        let line = self.random.pick(&self.benign).copied();
+        line.map(|line| self.fill(line)).unwrap_or_default()
+    }
+
     fn fill(&mut self, line: &str) -> String {
         let mut text = line.to_owned();
         // A value may hold a slot itself; two rounds are enough for that.
         for _ in 0..2 {
-            for (name, values) in self.bank.slots.iter().chain(self.shared) {
+            for (name, values) in self.language.slots.iter().chain(self.shared) {
                 let slot = format!("{{{name}}}");
                 while text.contains(&slot) {
                     let value = self.random.pick(values).cloned().unwrap_or_default();
@@ -164,7 +165,7 @@ impl Maker<'_> {
             text,
             label,
             category: category.to_owned(),
-            source: format!("own-{language}"),
+            source: format!("own-{}", self.bank.name),
             lang: language.clone(),
         });
     }

@@ -14,7 +14,7 @@ mod row;
 mod samples;
 
 pub use bank::{Bank, BankError, shipped_banks};
-pub use calibrate::{calibrate, threshold_at};
+pub use calibrate::{Rates, calibrate, threshold_at};
 pub use fit::{FitOptions, fit};
 pub use generate::{Recipe, generate};
 pub use leave_out::{Fold, benign_groups, folds};

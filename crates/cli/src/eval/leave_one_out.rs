@@ -2,10 +2,11 @@
 
 use super::figures::Scored;
 use crate::progress;
+use blastshield_detect::model::windows::TEXTS;
 use blastshield_detect::model::{Calibration, Model};
 use blastshield_detect::{Detector, Kind};
 use blastshield_train::{
-    FitOptions, Fold, Recipe, Row, Samples, benign_groups, calibrate, fit, folds, generate,
+    FitOptions, Fold, Rates, Recipe, Row, Samples, benign_groups, calibrate, fit, folds, generate,
     shipped_banks,
 };
 use rayon::prelude::*;
@@ -13,9 +14,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Groups that benign sources are left out in.
 const GROUPS: usize = 5;
-/// The model alone may flag this share of benign texts at the strict and the baseline line.
-const BLOCK_RATE: f64 = 0.008;
-const BASELINE_RATE: f64 = 0.001;
+/// What the model alone may flag of benign texts.
+const RATES: Rates = Rates {
+    block: 0.0045,
+    block_of_length: 0.01,
+    baseline: 0.0008,
+};
 
 /// A model for each fold, and where the block line stands for them all.
 pub(crate) struct CrossFit {
@@ -23,6 +27,9 @@ pub(crate) struct CrossFit {
     pub(crate) calibration: Calibration,
     pub(crate) samples: Samples,
 }
+
+/// A fold's model, and what it says of the benign rows that it left out.
+type Fitted = (Fold, Model, Vec<(f32, usize)>);
 
 /// Scores each row by a model that has not seen its source.
 pub(crate) fn score<'r>(
@@ -76,7 +83,7 @@ pub(crate) fn cross_fit(
     let plan = plan(rows, only);
     let bar = progress::bar(plan.len(), "training");
     let options = FitOptions::default();
-    let fitted: Vec<(Fold, Model, Vec<f32>)> = plan
+    let fitted: Vec<Fitted> = plan
         .into_par_iter()
         .map(|fold| {
             let weights = fit(&samples, |source| fold.trains_on(source), &options);
@@ -84,7 +91,7 @@ pub(crate) fn cross_fit(
                 &weights.weights,
                 weights.biases,
                 Calibration {
-                    block_at: 0.0,
+                    block_at: [0.0; TEXTS],
                     slope: 1.0,
                 },
             )?;
@@ -98,11 +105,11 @@ pub(crate) fn cross_fit(
         })
         .collect::<anyhow::Result<_>>()?;
     bar.finish_and_clear();
-    let logits: Vec<f32> = fitted
+    let logits: Vec<(f32, usize)> = fitted
         .iter()
         .flat_map(|(_, _, logits)| logits.iter().copied())
         .collect();
-    let calibration = calibrate(&logits, BLOCK_RATE, BASELINE_RATE);
+    let calibration = calibrate(&logits, RATES);
     Ok(CrossFit {
         folds: fitted
             .into_iter()

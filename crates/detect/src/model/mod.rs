@@ -10,7 +10,7 @@ use crate::evidence::Evidence;
 use crate::tokens::Memo;
 use features::Sink;
 use std::ops::Range;
-use windows::{Block, Evidence as Weighed, LENGTHS, Sum, worst};
+use windows::{Block, Evidence as Weighed, LENGTHS, Sum, TEXTS, text_class, worst};
 
 /// Weights and calibration.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,24 +21,34 @@ pub struct Model {
     step: f32,
     /// The logit of nothing, for each length of window.
     biases: [f32; LENGTHS],
-    /// The logit that stands at the strict block line, and points per logit around it.
+    /// The logits that stand at the strict block line, and points per logit around it.
     calibration: Calibration,
 }
 
-/// How a logit becomes points.
+/// How a logit becomes points. Short texts have a lower block line than long ones; the baseline profile's line is the
+/// same for all.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Calibration {
-    /// The logit worth ten points.
-    pub block_at: f32,
-    /// Points for each further logit.
+    /// The logit worth ten points, for each length of text; the last is the highest.
+    pub block_at: [f32; TEXTS],
+    /// Points for each further logit of a long text.
     pub slope: f32,
 }
 
 impl Calibration {
-    /// The points of a logit, from nothing to the top of the scale.
+    /// The points of a text's logit, from nothing to the top of the scale.
     #[must_use]
-    pub fn points(self, logit: f32) -> f32 {
-        ((logit - self.block_at) * self.slope + 10.0).clamp(0.0, 20.0)
+    pub fn points(self, logit: f32, class: usize) -> f32 {
+        let line = self.block_at.get(class).copied().unwrap_or_default();
+        let highest = self.block_at.last().copied().unwrap_or_default();
+        let over = logit - line;
+        let slope = if over > 0.0 {
+            // From the line to where a long text has the baseline profile's fourteen points.
+            4.0 / (highest - line + 4.0 / self.slope)
+        } else {
+            self.slope
+        };
+        (over * slope + 10.0).clamp(0.0, 20.0)
     }
 }
 
@@ -47,8 +57,8 @@ impl Calibration {
 #[error("the model file is damaged or of another version")]
 pub struct ModelError;
 
-const MAGIC: &[u8; 8] = b"BSMODEL2";
-const HEADER: usize = MAGIC.len() + 4 * (4 + LENGTHS);
+const MAGIC: &[u8; 8] = b"BSMODEL3";
+const HEADER: usize = MAGIC.len() + 4 * (3 + TEXTS + LENGTHS);
 
 /// What a point of the rules adds to a logit. Rules are few and sure, words many and vague:
 /// left to training alone, the words would drown them.
@@ -59,6 +69,8 @@ const RULE_SHARE: f32 = 0.9;
 pub struct Opinion {
     /// The logit of the worst window, rules included.
     pub logit: f32,
+    /// The text's length class.
+    pub class: usize,
     /// Its points.
     pub points: f32,
     /// Its bytes in the folded text.
@@ -99,13 +111,15 @@ impl Model {
         let mut next = || numbers.next().and_then(Result::ok).ok_or(ModelError);
         let length = usize::try_from(next()?).map_err(|_| ModelError)?;
         let mut float = || next().map(f32::from_bits);
-        let (step, block_at, slope) = (float()?, float()?, float()?);
+        let (step, slope) = (float()?, float()?);
+        let mut block_at = [0.0; TEXTS];
         let mut biases = [0.0; LENGTHS];
-        for bias in &mut biases {
-            *bias = float()?;
+        for number in block_at.iter_mut().chain(&mut biases) {
+            *number = float()?;
         }
-        let sound = [step, block_at, slope]
+        let sound = [step, slope]
             .iter()
+            .chain(&block_at)
             .chain(&biases)
             .all(|f| f.is_finite());
         if !sound || length != weights.len() || !length.is_power_of_two() {
@@ -125,8 +139,12 @@ impl Model {
         let mut bytes = MAGIC.to_vec();
         let length = u32::try_from(self.weights.len()).unwrap_or(0);
         bytes.extend(length.to_le_bytes());
-        let numbers = [self.step, self.calibration.block_at, self.calibration.slope];
-        for float in numbers.iter().chain(&self.biases) {
+        let numbers = [self.step, self.calibration.slope];
+        for float in numbers
+            .iter()
+            .chain(&self.calibration.block_at)
+            .chain(&self.biases)
+        {
             bytes.extend(float.to_le_bytes());
         }
         bytes.extend(self.weights.iter().map(|w| w.cast_unsigned()));
@@ -153,9 +171,11 @@ impl Model {
         features::extract(text, evidence, &mut sums);
         let (logit, bytes) = worst(&sums.blocks, &self.biases);
         let logit = logit + by_rules * RULE_SHARE;
+        let class = text_class(sums.blocks.len());
         Opinion {
             logit,
-            points: self.calibration.points(logit),
+            class,
+            points: self.calibration.points(logit, class),
             bytes,
         }
     }
@@ -251,7 +271,7 @@ mod tests {
             &weights,
             [-0.5; LENGTHS],
             Calibration {
-                block_at: 1.0,
+                block_at: [1.0; TEXTS],
                 slope: 2.0,
             },
         )
@@ -278,13 +298,27 @@ mod tests {
     }
 
     #[test]
-    fn points_are_bounded() {
+    fn short_texts_have_their_own_block_line_and_the_common_baseline() {
         let calibration = Calibration {
-            block_at: 1.0,
+            block_at: [1.0, 1.0, 2.0, 2.0, 2.0, 3.0],
             slope: 2.0,
         };
-        assert_eq!(calibration.points(1.0), 10.0);
-        assert_eq!(calibration.points(1e9), 20.0);
-        assert_eq!(calibration.points(-1e9), 0.0);
+        assert_eq!(calibration.points(1.0, 0), 10.0);
+        assert_eq!(calibration.points(3.0, 5), 10.0);
+        for class in 0..TEXTS {
+            assert_eq!(calibration.points(5.0, class), 14.0);
+        }
+        assert_eq!(calibration.points(0.0, 0), 8.0);
+    }
+
+    #[test]
+    fn points_are_bounded() {
+        let calibration = Calibration {
+            block_at: [1.0; TEXTS],
+            slope: 2.0,
+        };
+        assert_eq!(calibration.points(1.0, 0), 10.0);
+        assert_eq!(calibration.points(1e9, 5), 20.0);
+        assert_eq!(calibration.points(-1e9, 3), 0.0);
     }
 }

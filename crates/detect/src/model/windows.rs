@@ -119,6 +119,23 @@ pub fn length_class(blocks: usize) -> usize {
     }
 }
 
+/// Lengths of texts that have a block line of their own.
+pub const TEXTS: usize = 6;
+
+/// Which block line a text of so many blocks has. A long text has many windows and the worst counts, so it
+/// reaches a given logit more often by chance than a short one.
+#[must_use]
+pub fn text_class(blocks: usize) -> usize {
+    match blocks {
+        0 | 1 => 0,
+        2 => 1,
+        3 | 4 => 2,
+        5..=12 => 3,
+        13..=36 => 4,
+        _ => 5,
+    }
+}
+
 /// The highest logit of any window, and where it stands.
 #[must_use]
 pub fn worst(blocks: &[Block], biases: &[f32; LENGTHS]) -> (f32, Range<usize>) {
