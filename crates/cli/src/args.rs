@@ -14,6 +14,16 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Run the gateway: search, fetch and web-fetch for agents
+    Serve(ServeOptions),
+    /// Fetch a page as an agent would get it
+    Fetch(FetchOptions),
+    /// Search the web as an agent would
+    Search(SearchOptions),
+    /// Explain what policy and address guard say about a URL, without connecting
+    Check(CheckOptions),
+    /// Turn HTML on standard input into what an agent would get
+    Convert(ConvertOptions),
     /// Look for prompt injection in files, folders, standard input or JSONL rows
     Scan(ScanOptions),
     /// Measure the detector on labelled JSONL rows
@@ -22,6 +32,14 @@ pub(crate) enum Command {
     Train(TrainOptions),
     /// List the rules
     Rules(RulesOptions),
+    /// Show every setting, its value and where it comes from
+    Config(ConfigOptions),
+    /// Ask a running gateway whether it is ready; exit 0 if it is
+    Health(HealthOptions),
+    /// Print the skill file that teaches OpenClaw to use the gateway
+    Skill,
+    /// Print the OpenAPI document of the gateway
+    Openapi,
     /// Print a completion script for a shell
     Completions {
         /// Which shell
@@ -170,4 +188,160 @@ pub(crate) struct RulesOptions {
     /// Print a Markdown table, as in docs/rules.md
     #[arg(long)]
     pub(crate) markdown: bool,
+}
+
+/// Where settings come from: a file, then the environment, then these.
+#[derive(Debug, Args)]
+pub(crate) struct SettingsOptions {
+    /// Configuration file; blastshield.toml in this folder when there is one
+    #[arg(long, value_name = "FILE", env = "BLASTSHIELD_CONFIG")]
+    pub(crate) config: Option<PathBuf>,
+    /// Set one setting, such as server.port=3001; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+}
+
+const SERVE_EXAMPLES: &str = "\
+Examples:
+  blastshield serve                                on 127.0.0.1:3000, data in ./data
+  CLAWRUBBER_BRAVE_API_KEY=… blastshield serve     with search
+  blastshield serve --set policy.profile=paranoid --port 8080
+
+`blastshield config` lists every setting. Exit codes: 0 ended by a signal, 2 error";
+
+#[derive(Debug, Args)]
+#[command(after_help = SERVE_EXAMPLES)]
+pub(crate) struct ServeOptions {
+    #[command(flatten)]
+    pub(crate) settings: SettingsOptions,
+    /// Address to listen on
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) host: Option<String>,
+    /// Port to listen on; 0 takes a free one
+    #[arg(long, value_name = "PORT")]
+    pub(crate) port: Option<u16>,
+}
+
+const FETCH_EXAMPLES: &str = "\
+Examples:
+  blastshield fetch https://example.org
+  blastshield fetch --mode text --max-chars 2000 https://example.org
+  blastshield fetch --json https://example.org | jq .safety
+
+Exit codes: 0 allowed, 1 blocked, 2 error";
+
+#[derive(Debug, Args)]
+#[command(after_help = FETCH_EXAMPLES)]
+pub(crate) struct FetchOptions {
+    /// What to fetch
+    #[arg(value_name = "URL")]
+    pub(crate) url: String,
+    /// In which form
+    #[arg(long, value_enum, default_value = "markdown")]
+    pub(crate) mode: ModeName,
+    /// Most characters of content
+    #[arg(long, value_name = "N")]
+    pub(crate) max_chars: Option<usize>,
+    /// Print the gateway's answer as it is
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) settings: SettingsOptions,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ModeName {
+    Text,
+    Markdown,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Exit codes: 0 answered, 2 error")]
+pub(crate) struct SearchOptions {
+    /// The words to look for
+    #[arg(value_name = "QUERY")]
+    pub(crate) query: String,
+    /// How many results
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=20))]
+    pub(crate) count: u32,
+    /// Print the gateway's answer as it is
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) settings: SettingsOptions,
+}
+
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  blastshield check https://example.org
+  blastshield check --resolve 10.0.0.7 https://intranet.example
+  blastshield check --jsonl urls.jsonl           rows {\"id\",\"url\",\"dns\"?: {host: [addresses]}}
+
+Without --resolve the name is looked up; rows without \"dns\" are judged by name alone.
+Exit codes: 0 allowed, 1 blocked, 2 error";
+
+#[derive(Debug, Args)]
+#[command(after_help = CHECK_EXAMPLES)]
+pub(crate) struct CheckOptions {
+    /// What would be fetched
+    #[arg(value_name = "URL", required_unless_present = "jsonl")]
+    pub(crate) url: Option<String>,
+    /// Address that the name resolves to; may be repeated
+    #[arg(long, value_name = "IP")]
+    pub(crate) resolve: Vec<std::net::IpAddr>,
+    /// Rows, one a line, from a file or `-`; answers one line a row
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["url", "resolve"])]
+    pub(crate) jsonl: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) settings: SettingsOptions,
+}
+
+const CONVERT_EXAMPLES: &str = "\
+Examples:
+  blastshield convert < page.html
+  blastshield convert --mode text --url https://example.org/a < page.html
+  blastshield convert --jsonl < rows.jsonl       rows {\"html\",\"url\"?} -> {\"text\",\"flags\",\"decision\"}
+
+A blocked page is not printed, except with --jsonl, which is for measuring.
+Exit codes: 0 allowed, 1 blocked, 2 error";
+
+#[derive(Debug, Args)]
+#[command(after_help = CONVERT_EXAMPLES)]
+pub(crate) struct ConvertOptions {
+    /// In which form
+    #[arg(long, value_enum, default_value = "markdown")]
+    pub(crate) mode: ModeName,
+    /// Where the page comes from: links are resolved against it
+    #[arg(long, value_name = "URL")]
+    pub(crate) url: Option<url::Url>,
+    /// Where the medium and block lines lie
+    #[arg(long, value_enum, default_value = "strict")]
+    pub(crate) profile: ProfileName,
+    /// Print one JSON document: text, flags, decision, score, summary
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Read rows instead of a page
+    #[arg(long, conflicts_with_all = ["json", "url"])]
+    pub(crate) jsonl: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ConfigOptions {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print the table of all settings as Markdown, as in docs/settings.md
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) markdown: bool,
+    #[command(flatten)]
+    pub(crate) settings: SettingsOptions,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct HealthOptions {
+    #[command(flatten)]
+    pub(crate) settings: SettingsOptions,
 }

@@ -1,10 +1,16 @@
 //! The `blastshield` command.
 
 mod args;
+mod ask;
+mod check;
+mod convert;
 mod eval;
+mod health;
 mod progress;
 mod rules;
 mod scan;
+mod serve;
+mod settings;
 mod train;
 
 use args::{Cli, Command};
@@ -18,8 +24,28 @@ const FINDINGS: u8 = 1;
 /// The command could not do its work.
 const ERROR: u8 = 2;
 
+/// Teaches an OpenClaw agent to use the gateway.
+const SKILL: &str = include_str!("../../../integrations/openclaw/skills/blastshield/SKILL.md");
+
+fn openapi() -> anyhow::Result<()> {
+    println!("{}", blastshield_gateway::openapi().to_pretty_json()?);
+    Ok(())
+}
+
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
+        Command::Serve(options) => serve::run(&options).map(|()| CLEAN),
+        Command::Fetch(options) => ask::fetch(&options),
+        Command::Search(options) => ask::search(&options),
+        Command::Check(options) => check::run(&options),
+        Command::Convert(options) => convert::run(&options),
+        Command::Config(options) => settings::run(&options).map(|()| CLEAN),
+        Command::Health(options) => health::run(&options),
+        Command::Skill => {
+            print!("{SKILL}");
+            Ok(CLEAN)
+        }
+        Command::Openapi => openapi().map(|()| CLEAN),
         Command::Scan(options) => scan::run(&options),
         Command::Eval(options) => eval::run(&options).map(|()| CLEAN),
         Command::Train(options) => train::run(&options).map(|()| CLEAN),

@@ -17,15 +17,38 @@ const EDGES: &[(&str, &[&str])] = &[
     ("text", &[]),
     ("detect", &["text"]),
     ("train", &["detect"]),
-    ("cli", &["detect", "train"]),
+    ("content", &["text"]),
+    ("pipeline", &["content", "detect", "text"]),
+    ("policy", &[]),
+    ("config", &["detect", "policy"]),
+    ("web", &["policy"]),
+    ("render", &["policy", "web"]),
+    ("upstream", &[]),
+    ("store", &[]),
+    (
+        "gateway",
+        &[
+            "config", "detect", "pipeline", "policy", "render", "store", "upstream", "web",
+        ],
+    ),
+    (
+        "cli",
+        &[
+            "config", "detect", "gateway", "pipeline", "policy", "train", "web",
+        ],
+    ),
 ];
 
-const PURE: &[&str] = &["text", "detect", "train"];
+const PURE: &[&str] = &[
+    "text", "detect", "train", "content", "pipeline", "policy", "config",
+];
 
 /// What a pure crate may not touch.
 const IMPURE: &[&str] = &[
     "std::fs",
-    "std::net",
+    "TcpStream",
+    "UdpSocket",
+    "ToSocketAddrs",
     "std::process",
     "std::env",
     "std::io",

@@ -1,0 +1,31 @@
+//! The gateway as its clients meet it: a real listener, real origins, real files, all on loopback.
+//!
+//! Origins on loopback are reached through the operator's exception and in no other way.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "a test may fail loudly"
+)]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod attacks;
+mod browsing;
+mod domains;
+mod judging;
+mod logs;
+mod openapi;
+mod pages;
+mod reaching;
+mod rendering;
+mod requests;
+mod roles;
+mod running;
+mod searching;
+mod shapes;
+mod variables;

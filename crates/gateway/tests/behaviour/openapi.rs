@@ -1,0 +1,160 @@
+//! The published document, held against the running gateway.
+
+use crate::common::*;
+use serde_json::{Value, json};
+
+/// The schema that the document gives for an answer, with everything that it refers to.
+fn schema(document: &Value, method: &str, path: &str, status: u16) -> Value {
+    let answer = &document["paths"][path][method]["responses"][status.to_string()];
+    let mut schema = answer["content"]["application/json"]["schema"].clone();
+    assert!(
+        schema.is_object(),
+        "{method} {path} {status} is not documented"
+    );
+    schema["components"] = document["components"].clone();
+    schema
+}
+
+#[track_caller]
+fn matches(document: &Value, method: &str, path: &str, answer: &Answer) {
+    let schema = schema(document, method, path, answer.status);
+    let validator = jsonschema::options().build(&schema).unwrap();
+    if let Err(error) = validator.validate(&answer.body) {
+        panic!(
+            "{method} {path} {}: {error}: {}",
+            answer.status, answer.text
+        );
+    }
+}
+
+#[tokio::test]
+async fn every_route_is_documented() {
+    let gateway = start(&[]).await;
+    let document = gateway.get("/openapi.json").await;
+    assert_eq!(document.status, 200);
+    let mut routes: Vec<String> = Vec::new();
+    for (path, methods) in document.body["paths"].as_object().unwrap() {
+        for method in methods.as_object().unwrap().keys() {
+            routes.push(format!("{method} {path}"));
+        }
+    }
+    routes.sort();
+    assert_eq!(
+        routes,
+        [
+            "get /healthz",
+            "get /readyz",
+            "get /v1/flagged",
+            "get /v1/flagged/{fetch_id}",
+            "post /v1/fetch",
+            "post /v1/search",
+            "post /v1/web-fetch",
+        ]
+    );
+    assert!(document.body["openapi"].as_str().unwrap().starts_with("3."));
+    let written = serde_json::to_value(blastshield_gateway::openapi()).unwrap();
+    assert_eq!(written, document.body);
+}
+
+#[tokio::test]
+async fn answers_are_as_documented() {
+    let bad = hostile();
+    let origin = Origin::start(move |path| match path {
+        "/bad" => html(&bad),
+        "/gone" => reply("404 Not Found", &[], ""),
+        _ => html(HARMLESS),
+    })
+    .await;
+    let hits = ["/good", "/bad", "/gone"].map(|path| hit(&origin.url(path), "T", "S"));
+    let brave = brave(&hits).await;
+    let gateway = start(&brave_variables(&brave.uri())).await;
+    let document = gateway.get("/openapi.json").await.body;
+    let check =
+        |method: &str, path: &str, answer: &Answer| matches(&document, method, path, answer);
+
+    let found = gateway.search("x").await;
+    check("post", "/v1/search", &found);
+    check("post", "/v1/search", &gateway.search("").await);
+    for (n, path) in ["/good", "/bad", "/gone"].iter().enumerate() {
+        check(
+            "post",
+            "/v1/web-fetch",
+            &gateway.web_fetch(&origin.url(path)).await,
+        );
+        let id = found.body["results"][n]["result_id"].as_str().unwrap();
+        check("post", "/v1/fetch", &gateway.fetch(id).await);
+    }
+    check(
+        "post",
+        "/v1/web-fetch",
+        &gateway.web_fetch("http://10.0.0.1/").await,
+    );
+    check("post", "/v1/web-fetch", &gateway.web_fetch("").await);
+    check("post", "/v1/fetch", &gateway.fetch("unknown").await);
+    check(
+        "post",
+        "/v1/fetch",
+        &gateway
+            .post("/v1/fetch", &json!({"result_id": "x".repeat(70_000)}))
+            .await,
+    );
+    check(
+        "post",
+        "/v1/fetch",
+        &answer(
+            gateway
+                .request(reqwest::Method::POST, "/v1/fetch")
+                .body("{}"),
+        )
+        .await,
+    );
+    check("get", "/healthz", &gateway.get("/healthz").await);
+    check("get", "/readyz", &gateway.get("/readyz").await);
+    check("get", "/v1/flagged", &gateway.get("/v1/flagged").await);
+    let list = gateway.as_owner("/v1/flagged").await;
+    check("get", "/v1/flagged", &list);
+    check(
+        "get",
+        "/v1/flagged",
+        &gateway.as_owner("/v1/flagged?limit=0").await,
+    );
+    let id = list.body["flagged"][0]["fetch_id"].as_str().unwrap();
+    let one = gateway.as_owner(&format!("/v1/flagged/{id}")).await;
+    assert_eq!(one.status, 200);
+    check("get", "/v1/flagged/{fetch_id}", &one);
+    check(
+        "get",
+        "/v1/flagged/{fetch_id}",
+        &gateway.as_owner("/v1/flagged/none").await,
+    );
+}
+
+#[tokio::test]
+async fn documented_bounds_are_the_real_ones() {
+    let gateway = start(&[]).await;
+    let document = gateway.get("/openapi.json").await.body;
+    let request = |name: &str, field: &str| {
+        document["components"]["schemas"][name]["properties"][field].clone()
+    };
+    let query = request("SearchRequest", "query");
+    assert_eq!(
+        (&query["minLength"], &query["maxLength"]),
+        (&json!(1), &json!(500))
+    );
+    let count = request("SearchRequest", "count");
+    assert_eq!(
+        (&count["minimum"], &count["maximum"]),
+        (&json!(1), &json!(20))
+    );
+    let most = request("WebFetchRequest", "maxChars");
+    assert_eq!(
+        (&most["minimum"], &most["maximum"]),
+        (&json!(1), &json!(5_000_000))
+    );
+    for name in ["SearchRequest", "FetchRequest", "WebFetchRequest"] {
+        assert_eq!(
+            document["components"]["schemas"][name]["additionalProperties"], false,
+            "{name}"
+        );
+    }
+}

@@ -1,0 +1,42 @@
+//! One store: SQLite embedded, PostgreSQL when several gateways share it.
+//!
+//! A write that returned `Ok` is on disk. Writers that wait at the same time share one commit, so that the price of
+//! that promise falls as load rises. Queues, records, answers and waits are bounded; the clock is passed in.
+//!
+//! ```
+//! use blastshield_store::{Store, StoreOptions};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), blastshield_store::StoreError> {
+//! # let folder = tempfile::tempdir().map_err(|_| blastshield_store::StoreError::Unavailable)?;
+//! let store = Store::open(StoreOptions::sqlite(folder.path().join("blastshield.db"))).await?;
+//! store.ping().await?;
+//! assert!(store.find_result("no-such-id", 0).await?.is_none());
+//! store.close().await;
+//! # Ok(())
+//! # }
+//! ```
+
+mod backend;
+mod bounds;
+mod error;
+mod files;
+mod insert;
+mod options;
+mod prune;
+mod readers;
+mod records;
+mod rows;
+mod schema;
+mod store;
+mod writer;
+
+pub use error::StoreError;
+pub use options::StoreOptions;
+pub use prune::Pruned;
+pub use records::{
+    CachedResult, Cursor, FetchDecision, FetchEvent, FetchKind, FlaggedPayload, FlaggedSummary,
+    SearchRecord,
+};
+pub use schema::LATEST as SCHEMA_VERSION;
+pub use store::Store;

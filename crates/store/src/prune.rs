@@ -1,0 +1,91 @@
+//! Retention, in slices small enough that writers between them do not notice.
+
+use crate::{
+    StoreError,
+    backend::{Arg, Conn},
+};
+
+/// Rows deleted per transaction.
+pub(crate) const SLICE: i64 = 500;
+
+/// Slices per table and call. What is left waits for the next call.
+pub(crate) const MAX_SLICES: usize = 400;
+
+/// How many rows a call to [`prune`](crate::Store::prune) deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Pruned {
+    /// Searches past retention.
+    pub searches: u64,
+    /// Results whose ids expired.
+    pub results: u64,
+    /// Fetches past retention.
+    pub fetches: u64,
+    /// Payloads past retention or their own expiry.
+    pub payloads: u64,
+    /// Whether more remains than one call deletes.
+    pub more: bool,
+}
+
+/// At most [`SLICE`] rows of one table that `until_ms` leaves behind.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Slice {
+    Searches {
+        until_ms: i64,
+    },
+    Results {
+        now_ms: i64,
+    },
+    Fetches {
+        until_ms: i64,
+    },
+    OldPayloads {
+        until_ms: i64,
+    },
+    ExpiredPayloads {
+        now_ms: i64,
+    },
+    /// Gives a bounded number of free pages back to the file system; SQLite only.
+    Shrink,
+}
+
+impl Slice {
+    pub(crate) async fn delete(self, conn: &mut Conn) -> Result<u64, StoreError> {
+        let (sql, bound) = match self {
+            Self::Searches { until_ms } => (
+                "DELETE FROM search_requests WHERE request_id IN \
+                 (SELECT request_id FROM search_requests WHERE at_ms < $1 ORDER BY at_ms LIMIT $2)",
+                until_ms,
+            ),
+            Self::Results { now_ms } => (
+                "DELETE FROM search_results_cache WHERE result_id IN \
+                 (SELECT result_id FROM search_results_cache WHERE expires_at_ms <= $1 \
+                 ORDER BY expires_at_ms LIMIT $2)",
+                now_ms,
+            ),
+            Self::Fetches { until_ms } => (
+                "DELETE FROM fetch_events WHERE fetch_id IN \
+                 (SELECT fetch_id FROM fetch_events WHERE at_ms < $1 ORDER BY at_ms LIMIT $2)",
+                until_ms,
+            ),
+            Self::OldPayloads { until_ms } => (
+                "DELETE FROM flagged_payloads WHERE fetch_id IN \
+                 (SELECT fetch_id FROM flagged_payloads WHERE at_ms < $1 ORDER BY at_ms LIMIT $2)",
+                until_ms,
+            ),
+            Self::ExpiredPayloads { now_ms } => (
+                "DELETE FROM flagged_payloads WHERE fetch_id IN \
+                 (SELECT fetch_id FROM flagged_payloads WHERE expires_at_ms <= $1 \
+                 ORDER BY expires_at_ms LIMIT $2)",
+                now_ms,
+            ),
+            Self::Shrink => {
+                if let Conn::Sqlite(_) = conn {
+                    conn.run("PRAGMA incremental_vacuum(4096)").await?;
+                }
+                return Ok(0);
+            }
+        };
+        conn.execute(sql, vec![Arg::Int(bound), Arg::Int(SLICE)])
+            .await
+    }
+}

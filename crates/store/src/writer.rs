@@ -1,0 +1,222 @@
+//! Group commit: one task owns the write connection; whoever waits when it turns around shares the next commit.
+//!
+//! No timer delays a lone writer, and no writer is told "done" before its commit returned. A batch fails as one,
+//! unless the fault lies in one record: then each gets a transaction of its own. What failed before the commit was
+//! sent is tried once more on a fresh connection; a commit whose answer was lost is reported as failed, never repeated.
+
+use crate::{
+    StoreError,
+    backend::{Arg, Backend, Conn},
+    insert::Rows,
+    options::StoreOptions,
+    prune::Slice,
+    records::{FetchEvent, FlaggedPayload, SearchRecord},
+};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+use tokio::{
+    sync::{OwnedSemaphorePermit, mpsc, oneshot},
+    time::timeout,
+};
+
+/// Bytes of records that share one commit at most; a larger record goes alone.
+const BATCH_BYTES: usize = 8 << 20;
+
+pub(crate) enum Work {
+    Search(Box<SearchRecord>),
+    Fetch(Box<FetchEvent>),
+    Flag(Box<FlaggedPayload>),
+    Blocked(Box<(FetchEvent, FlaggedPayload)>),
+    Prune(Slice),
+    Probe,
+}
+
+pub(crate) struct Job {
+    pub(crate) work: Work,
+    pub(crate) weight: usize,
+    /// The number of rows deleted, for [`Work::Prune`].
+    pub(crate) done: oneshot::Sender<Result<u64, StoreError>>,
+    /// Room in the queue, given back when the job is done.
+    pub(crate) room: OwnedSemaphorePermit,
+}
+
+/// The outcome of the latest batch, for health checks.
+pub(crate) type Health = Arc<Mutex<Option<StoreError>>>;
+
+pub(crate) struct Writer {
+    backend: Backend,
+    conn: Option<Conn>,
+    jobs: mpsc::Receiver<Job>,
+    batch_len: usize,
+    wait: Duration,
+    health: Health,
+}
+
+impl Writer {
+    pub(crate) fn new(
+        backend: Backend,
+        conn: Conn,
+        jobs: mpsc::Receiver<Job>,
+        options: &StoreOptions,
+        health: Health,
+    ) -> Self {
+        let batch_len = options.batch_len.clamp(1, 4096);
+        Self {
+            backend,
+            conn: Some(conn),
+            jobs,
+            batch_len,
+            wait: options.write_timeout,
+            health,
+        }
+    }
+
+    /// Works until every sender is gone and the queue is empty.
+    pub(crate) async fn run(mut self) {
+        let mut next = None;
+        loop {
+            let Some(first) = (match next.take() {
+                Some(job) => Some(job),
+                None => self.jobs.recv().await,
+            }) else {
+                break;
+            };
+            let mut weight = first.weight;
+            let mut batch = vec![first];
+            while batch.len() < self.batch_len {
+                let Ok(job) = self.jobs.try_recv() else { break };
+                weight += job.weight;
+                if weight > BATCH_BYTES {
+                    next = Some(job);
+                    break;
+                }
+                batch.push(job);
+            }
+            // Whoever no longer waits was told that it failed; make that true.
+            batch.retain(|job| !job.done.is_closed());
+            if !batch.is_empty() {
+                self.commit(batch).await;
+            }
+        }
+        if let Some(conn) = self.conn.take() {
+            let _ = timeout(self.wait, conn.close()).await;
+        }
+    }
+
+    async fn commit(&mut self, batch: Vec<Job>) {
+        let work: Vec<&Work> = batch.iter().map(|job| &job.work).collect();
+        match self.write(&work).await {
+            Err(error) if error.is_about_one_record() && batch.len() > 1 => {
+                for job in batch {
+                    let outcome = self.write(&[&job.work]).await;
+                    answer(
+                        job,
+                        outcome.map(|deleted| deleted.first().copied().unwrap_or(0)),
+                    );
+                }
+            }
+            Err(error) => batch.into_iter().for_each(|job| answer(job, Err(error))),
+            Ok(deleted) => {
+                for (job, deleted) in batch.into_iter().zip(deleted) {
+                    answer(job, Ok(deleted));
+                }
+            }
+        }
+    }
+
+    /// One transaction; rows deleted by each piece of work.
+    async fn write(&mut self, work: &[&Work]) -> Result<Vec<u64>, StoreError> {
+        let outcome = timeout(self.wait, self.attempts(work)).await;
+        let outcome = outcome.unwrap_or_else(|_| {
+            // The connection may be in the midst of anything.
+            self.conn = None;
+            Err(StoreError::Busy)
+        });
+        let fault = outcome
+            .as_ref()
+            .err()
+            .filter(|error| !error.is_about_one_record());
+        let mut health = self.health.lock().unwrap_or_else(PoisonError::into_inner);
+        if let (Some(error), None) = (fault, *health) {
+            tracing::warn!(%error, "the store does not take writes");
+        } else if health.is_some() && fault.is_none() {
+            tracing::info!("the store takes writes again");
+        }
+        *health = fault.copied();
+        drop(health);
+        outcome
+    }
+
+    async fn attempts(&mut self, work: &[&Work]) -> Result<Vec<u64>, StoreError> {
+        if let Some(mut conn) = self.conn.take() {
+            match prepare(&mut conn, work).await {
+                Ok(deleted) => return self.finish(conn, deleted).await,
+                // An idle connection to a restarted database fails here, with nothing committed.
+                Err(StoreError::Unavailable) => {}
+                Err(error) => return self.undo(conn, error).await,
+            }
+        }
+        let mut conn = self.backend.connect().await?;
+        match prepare(&mut conn, work).await {
+            Ok(deleted) => self.finish(conn, deleted).await,
+            Err(error) => self.undo(conn, error).await,
+        }
+    }
+
+    async fn finish(&mut self, mut conn: Conn, deleted: Vec<u64>) -> Result<Vec<u64>, StoreError> {
+        match conn.commit().await {
+            Ok(()) => {
+                self.conn = Some(conn);
+                Ok(deleted)
+            }
+            Err(error) => self.undo(conn, error).await,
+        }
+    }
+
+    async fn undo<T>(&mut self, mut conn: Conn, error: StoreError) -> Result<T, StoreError> {
+        // SQLite may have rolled back by itself; then this fails, and a new connection starts clean.
+        if conn.rollback().await.is_ok() {
+            self.conn = Some(conn);
+        }
+        Err(error)
+    }
+}
+
+/// Everything of a transaction but its commit.
+async fn prepare(conn: &mut Conn, work: &[&Work]) -> Result<Vec<u64>, StoreError> {
+    conn.begin().await?;
+    let mut rows = Rows::default();
+    let mut deleted = Vec::with_capacity(work.len());
+    for work in work {
+        let mut count = 0;
+        match work {
+            Work::Search(search) => rows.search(search),
+            Work::Fetch(event) => rows.fetch(event),
+            Work::Flag(payload) => rows.flagged(payload),
+            Work::Blocked(both) => {
+                let (event, payload) = &**both;
+                rows.fetch(event);
+                rows.flagged(payload);
+            }
+            Work::Prune(slice) => count = slice.delete(conn).await?,
+            Work::Probe => probe(conn).await?,
+        }
+        deleted.push(count);
+    }
+    rows.insert(conn).await?;
+    Ok(deleted)
+}
+
+async fn probe(conn: &mut Conn) -> Result<(), StoreError> {
+    const SQL: &str = "INSERT INTO store_probe (id, count) VALUES ($1, 1) \
+        ON CONFLICT (id) DO UPDATE SET count = store_probe.count + 1";
+    conn.execute(SQL, vec![Arg::Int(1)]).await.map(drop)
+}
+
+fn answer(job: Job, outcome: Result<u64, StoreError>) {
+    drop(job.room);
+    // Nobody waits any more: the outcome stands all the same.
+    let _ = job.done.send(outcome);
+}

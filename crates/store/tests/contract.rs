@@ -1,0 +1,483 @@
+//! What the store promises, on SQLite and on PostgreSQL alike.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "a test may fail loudly"
+)]
+
+mod common;
+
+use blastshield_store::*;
+use common::*;
+use std::time::Duration;
+use tokio::task::JoinSet;
+
+macro_rules! contract {
+    ($($case:ident),* $(,)?) => {
+        mod sqlite {
+            $(
+                #[tokio::test]
+                async fn $case() {
+                    let folder = tempfile::tempdir().unwrap();
+                    super::$case(&super::file_in(folder.path())).await;
+                }
+            )*
+        }
+
+        /// One server for all cases: starting it costs more than they do.
+        #[tokio::test]
+        async fn postgres_keeps_the_same_contract() {
+            let Some(cluster) = Cluster::start() else { return };
+            $(
+                eprintln!(stringify!($case));
+                $case(&cluster.database()).await;
+            )*
+        }
+    };
+}
+
+contract!(
+    results_are_found_until_they_expire,
+    a_search_is_kept_whole_or_not_at_all,
+    a_duplicate_harms_no_other_writer,
+    every_field_of_a_fetch_comes_back,
+    a_payload_comes_back_byte_for_byte,
+    a_long_payload_is_cut,
+    a_blocked_fetch_is_kept_with_its_payload_or_not_at_all,
+    flagged_payloads_are_listed_page_by_page,
+    pruning_takes_what_is_past_and_nothing_else,
+    close_finishes_what_was_taken,
+    a_newer_schema_is_refused,
+    gateways_that_start_together_migrate_once,
+    gateways_share_what_they_keep,
+    a_full_queue_is_busy,
+    a_heavy_queue_is_busy,
+    hostile_values_are_values,
+    bounds_are_kept,
+    nul_in_text_is_replaced,
+);
+
+async fn open(location: &str) -> Store {
+    Store::open(options(location)).await.unwrap()
+}
+
+async fn results_are_found_until_they_expire(location: &str) {
+    let store = open(location).await;
+    store.ping().await.unwrap();
+    let mut bare = result("r2", 2_000);
+    bare.published = None;
+    bare.risk_hint = None;
+    bare.title = String::new();
+    store
+        .save_search(search("s1", 1_000, vec![result("r1", 1_500), bare.clone()]))
+        .await
+        .unwrap();
+    assert_eq!(
+        store.find_result("r1", 1_499).await.unwrap(),
+        Some(result("r1", 1_500))
+    );
+    assert_eq!(store.find_result("r1", 1_500).await.unwrap(), None);
+    assert_eq!(store.find_result("r2", 1_500).await.unwrap(), Some(bare));
+    assert_eq!(store.find_result("r3", 0).await.unwrap(), None);
+    store
+        .save_search(search("s2", 1_000, vec![]))
+        .await
+        .unwrap();
+    store.close().await;
+}
+
+async fn a_search_is_kept_whole_or_not_at_all(location: &str) {
+    let store = open(location).await;
+    store
+        .save_search(search("s1", 1, vec![result("taken", 99)]))
+        .await
+        .unwrap();
+    let clash = search("s2", 1, vec![result("fresh", 99), result("taken", 99)]);
+    assert_eq!(store.save_search(clash).await, Err(StoreError::Duplicate));
+    assert_eq!(store.find_result("fresh", 0).await.unwrap(), None);
+    store
+        .save_search(search("s2", 1, vec![result("fresh", 99)]))
+        .await
+        .unwrap();
+    assert!(store.find_result("fresh", 0).await.unwrap().is_some());
+    store.close().await;
+}
+
+async fn a_duplicate_harms_no_other_writer(location: &str) {
+    let store = open(location).await;
+    store.record_fetch(fetch("f7", 1)).await.unwrap();
+    let mut writers = JoinSet::new();
+    for n in 0..90 {
+        let store = store.clone();
+        writers.spawn(async move { (n, store.record_fetch(fetch(&format!("f{n}"), 1)).await) });
+    }
+    for (n, outcome) in writers.join_all().await {
+        let expected = if n == 7 {
+            Err(StoreError::Duplicate)
+        } else {
+            Ok(())
+        };
+        assert_eq!(outcome, expected, "{n}");
+    }
+    assert_eq!(store.recent_fetches(500).await.unwrap().len(), 90);
+    store.close().await;
+}
+
+async fn every_field_of_a_fetch_comes_back(location: &str) {
+    let store = open(location).await;
+    let mut full = fetch("f1", 5);
+    full.kind = FetchKind::Fetch;
+    full.result_id = Some("r1".into());
+    full.final_host = Some("www.example.org".into());
+    full.decision = FetchDecision::Block;
+    full.flags = vec!["quote\"d".into(), "back\\slash".into(), "日本".into()];
+    full.reason = Some("score 12.5 is at or above 10".into());
+    full.bypassed = true;
+    full.error_code = Some("upstream_timeout".into());
+    let mut failed = fetch("f2", 6);
+    failed.decision = FetchDecision::Error;
+    failed.content_sha256 = None;
+    store.record_fetch(full.clone()).await.unwrap();
+    store.record_fetch(failed.clone()).await.unwrap();
+    assert_eq!(
+        store.recent_fetches(10).await.unwrap(),
+        [failed.clone(), full]
+    );
+    assert_eq!(store.recent_fetches(1).await.unwrap(), [failed]);
+    assert_eq!(store.recent_fetches(0).await.unwrap(), []);
+    store.close().await;
+}
+
+async fn a_payload_comes_back_byte_for_byte(location: &str) {
+    let store = open(location).await;
+    let bytes: Vec<u8> = (0..=255).cycle().take(70_000).collect();
+    store.flag_payload(payload("f1", 1, &bytes)).await.unwrap();
+    assert_eq!(
+        store.get_flagged("f1").await.unwrap(),
+        Some(payload("f1", 1, &bytes))
+    );
+    store.flag_payload(payload("f2", 1, b"")).await.unwrap();
+    assert_eq!(store.get_flagged("f2").await.unwrap().unwrap().content, b"");
+    assert_eq!(store.get_flagged("f3").await.unwrap(), None);
+    store.close().await;
+}
+
+async fn a_long_payload_is_cut(location: &str) {
+    let store = open(location).await;
+    let long = vec![b'x'; 3 << 20];
+    store.flag_payload(payload("f1", 1, &long)).await.unwrap();
+    let kept = store.get_flagged("f1").await.unwrap().unwrap();
+    assert_eq!((kept.content.len(), kept.len), (1 << 20, 3 << 20));
+    store.close().await;
+}
+
+async fn a_blocked_fetch_is_kept_with_its_payload_or_not_at_all(location: &str) {
+    let store = open(location).await;
+    store
+        .record_blocked(fetch("f1", 1), payload("f1", 1, b"bad"))
+        .await
+        .unwrap();
+    assert_eq!(store.recent_fetches(9).await.unwrap().len(), 1);
+    assert!(store.get_flagged("f1").await.unwrap().is_some());
+    store
+        .flag_payload(payload("f2", 1, b"already here"))
+        .await
+        .unwrap();
+    let clash = store
+        .record_blocked(fetch("f2", 1), payload("f2", 1, b"bad"))
+        .await;
+    assert_eq!(clash, Err(StoreError::Duplicate));
+    assert_eq!(store.recent_fetches(9).await.unwrap().len(), 1);
+    let mixed = store
+        .record_blocked(fetch("f3", 1), payload("f4", 1, b"bad"))
+        .await;
+    assert_eq!(mixed, Err(StoreError::Invalid("fetch_id")));
+    store.close().await;
+}
+
+async fn flagged_payloads_are_listed_page_by_page(location: &str) {
+    let store = open(location).await;
+    for (id, at_ms) in [("a", 1), ("b", 2), ("c", 2), ("d", 2), ("e", 3)] {
+        store
+            .flag_payload(payload(id, at_ms, b"bad"))
+            .await
+            .unwrap();
+    }
+    let mut seen = Vec::new();
+    let mut before = None;
+    loop {
+        let page = store.list_flagged(2, before.as_ref()).await.unwrap();
+        let Some(last) = page.last() else { break };
+        before = Some(last.cursor());
+        assert_eq!(
+            (page[0].len, page[0].score, page[0].flags.len()),
+            (3, 12.5, 1)
+        );
+        seen.extend(page.into_iter().map(|summary| summary.fetch_id));
+    }
+    assert_eq!(seen, ["e", "d", "c", "b", "a"]);
+    store.close().await;
+}
+
+async fn pruning_takes_what_is_past_and_nothing_else(location: &str) {
+    const DAY: i64 = 86_400_000;
+    let store = open(location).await;
+    let now = 100 * DAY;
+    let mut writers = JoinSet::new();
+    // More than a slice.
+    for n in 0..600 {
+        let store = store.clone();
+        let at = if n < 550 {
+            now - 31 * DAY
+        } else {
+            now - 29 * DAY
+        };
+        writers.spawn(async move {
+            store
+                .record_fetch(fetch(&format!("f{n}"), at))
+                .await
+                .unwrap();
+        });
+    }
+    writers.join_all().await;
+    store
+        .save_search(search("old", now - 31 * DAY, vec![result("gone", now)]))
+        .await
+        .unwrap();
+    store
+        .save_search(search("new", now - DAY, vec![result("live", now + 1)]))
+        .await
+        .unwrap();
+    store
+        .flag_payload(payload("old", now - 31 * DAY, b"x"))
+        .await
+        .unwrap();
+    let mut expired = payload("expired", now - DAY, b"x");
+    expired.expires_at_ms = now;
+    store.flag_payload(expired).await.unwrap();
+    store
+        .flag_payload(payload("kept", now - DAY, b"x"))
+        .await
+        .unwrap();
+
+    let pruned = store.prune(now, 30).await.unwrap();
+    assert_eq!(
+        pruned,
+        Pruned {
+            searches: 1,
+            results: 1,
+            fetches: 550,
+            payloads: 2,
+            more: false
+        }
+    );
+    assert_eq!(store.prune(now, 30).await.unwrap(), Pruned::default());
+    assert_eq!(store.recent_fetches(500).await.unwrap().len(), 50);
+    assert!(store.find_result("live", now).await.unwrap().is_some());
+    assert!(store.get_flagged("kept").await.unwrap().is_some());
+    store.prune(i64::MIN, u32::MAX).await.unwrap();
+    assert_eq!(store.recent_fetches(500).await.unwrap().len(), 50);
+    store.close().await;
+}
+
+async fn close_finishes_what_was_taken(location: &str) {
+    let store = open(location).await;
+    let mut writers = JoinSet::new();
+    for n in 0..40 {
+        let store = store.clone();
+        writers.spawn(async move { store.record_fetch(fetch(&format!("f{n}"), 1)).await });
+    }
+    tokio::task::yield_now().await;
+    store.close().await;
+    let outcomes = writers.join_all().await;
+    let kept = outcomes.iter().filter(|outcome| outcome.is_ok()).count();
+    assert!(
+        outcomes
+            .iter()
+            .all(|outcome| matches!(outcome, Ok(()) | Err(StoreError::Closed)))
+    );
+    assert_eq!(
+        store.record_fetch(fetch("late", 1)).await,
+        Err(StoreError::Closed)
+    );
+    assert_eq!(store.find_result("r", 1).await, Err(StoreError::Closed));
+    assert_eq!(store.ping().await, Err(StoreError::Closed));
+    store.close().await;
+    let again = open(location).await;
+    assert_eq!(again.recent_fetches(500).await.unwrap().len(), kept);
+    again.close().await;
+}
+
+async fn a_newer_schema_is_refused(location: &str) {
+    open(location).await.close().await;
+    execute(
+        location,
+        "INSERT INTO schema_versions (version) VALUES (99)",
+    )
+    .await;
+    let refused = Store::open(options(location)).await.unwrap_err();
+    assert_eq!(
+        refused,
+        StoreError::Newer {
+            found: 99,
+            known: SCHEMA_VERSION
+        }
+    );
+}
+
+async fn gateways_that_start_together_migrate_once(location: &str) {
+    let mut gateways = JoinSet::new();
+    for _ in 0..6 {
+        let options = options(location);
+        gateways.spawn(async move { Store::open(options).await.unwrap() });
+    }
+    for (n, store) in gateways.join_all().await.into_iter().enumerate() {
+        store
+            .record_fetch(fetch(&format!("f{n}"), 1))
+            .await
+            .unwrap();
+        store.close().await;
+    }
+}
+
+async fn gateways_share_what_they_keep(location: &str) {
+    let (one, two) = (open(location).await, open(location).await);
+    one.save_search(search("s1", 1, vec![result("r1", 99)]))
+        .await
+        .unwrap();
+    assert!(two.find_result("r1", 1).await.unwrap().is_some());
+    let mut writers = JoinSet::new();
+    for n in 0..100 {
+        let store = if n % 2 == 0 { one.clone() } else { two.clone() };
+        writers.spawn(async move {
+            store
+                .record_fetch(fetch(&format!("f{n}"), 1))
+                .await
+                .unwrap();
+        });
+    }
+    writers.join_all().await;
+    assert_eq!(two.recent_fetches(500).await.unwrap().len(), 100);
+    one.close().await;
+    two.close().await;
+}
+
+async fn a_full_queue_is_busy(location: &str) {
+    let mut options = options(location);
+    options.queue_len = 4;
+    options.batch_len = 1;
+    let store = Store::open(options).await.unwrap();
+    overload(&store, b"").await;
+    store.close().await;
+}
+
+async fn a_heavy_queue_is_busy(location: &str) {
+    let mut options = options(location);
+    options.queue_bytes = 200_000;
+    let store = Store::open(options).await.unwrap();
+    overload(&store, &[b'x'; 50_000]).await;
+    store
+        .flag_payload(payload("alone", 1, &[b'x'; 400_000]))
+        .await
+        .unwrap();
+    store.close().await;
+}
+
+/// Some are turned away at once; exactly the others are kept; afterwards there is room again.
+async fn overload(store: &Store, content: &[u8]) {
+    let mut writers = JoinSet::new();
+    for n in 0..60 {
+        let (store, id) = (store.clone(), format!("p{n}"));
+        let payload = payload(&id, 1, content);
+        writers.spawn(async move { (id, store.flag_payload(payload).await) });
+    }
+    let outcomes = writers.join_all().await;
+    assert!(outcomes.iter().any(|(_, outcome)| outcome.is_ok()));
+    assert!(
+        outcomes
+            .iter()
+            .any(|(_, outcome)| *outcome == Err(StoreError::Busy))
+    );
+    for (id, outcome) in outcomes {
+        assert!(matches!(outcome, Ok(()) | Err(StoreError::Busy)));
+        assert_eq!(
+            store.get_flagged(&id).await.unwrap().is_some(),
+            outcome.is_ok(),
+            "{id}"
+        );
+    }
+    store
+        .flag_payload(payload("after", 1, content))
+        .await
+        .unwrap();
+}
+
+async fn hostile_values_are_values(location: &str) {
+    let store = open(location).await;
+    let mut nasty = result("r'1", 99);
+    nasty.title = "'); DROP TABLE search_results_cache; --".into();
+    nasty.url = "https://example.org/$1?a=%00&b='\"\\".into();
+    store
+        .save_search(search("s';--", 1, vec![nasty.clone()]))
+        .await
+        .unwrap();
+    assert_eq!(store.find_result("r'1", 1).await.unwrap(), Some(nasty));
+    for id in ["", "' OR '1'='1", "r%", "r_1", &"r".repeat(100_000), "r\0"] {
+        assert_eq!(store.find_result(id, 1).await.unwrap(), None);
+        assert_eq!(store.get_flagged(id).await.unwrap(), None);
+    }
+    store.close().await;
+}
+
+async fn bounds_are_kept(location: &str) {
+    let store = open(location).await;
+    let many = (0..101).map(|n| result(&format!("r{n}"), 9)).collect();
+    assert_eq!(
+        store.save_search(search("s", 1, many)).await,
+        Err(StoreError::Invalid("results"))
+    );
+    let hundred = (0..100).map(|n| result(&format!("r{n}"), 9)).collect();
+    store.save_search(search("s", 1, hundred)).await.unwrap();
+    assert!(store.find_result("r99", 1).await.unwrap().is_some());
+    let mut long = result("long", 9);
+    long.url = "u".repeat(9_000);
+    assert_eq!(
+        store.save_search(search("s2", 1, vec![long])).await,
+        Err(StoreError::Invalid("url"))
+    );
+    let mut event = fetch("f", 1);
+    event.score = f64::INFINITY;
+    assert_eq!(
+        store.record_fetch(event.clone()).await,
+        Err(StoreError::Invalid("score"))
+    );
+    event.score = 0.1;
+    event.bytes = u64::MAX;
+    store.record_fetch(event).await.unwrap();
+    assert_eq!(
+        store.recent_fetches(1).await.unwrap()[0].bytes,
+        i64::MAX.unsigned_abs()
+    );
+    tokio::time::timeout(Duration::from_secs(30), store.close())
+        .await
+        .unwrap();
+}
+
+async fn nul_in_text_is_replaced(location: &str) {
+    let store = open(location).await;
+    let mut odd = result("r1", 9);
+    odd.title = "a\0b".into();
+    store.save_search(search("s", 1, vec![odd])).await.unwrap();
+    assert_eq!(
+        store.find_result("r1", 1).await.unwrap().unwrap().title,
+        "a\u{fffd}b"
+    );
+    let mut event = fetch("f", 1);
+    event.flags = vec!["x\0y".into()];
+    store.record_fetch(event).await.unwrap();
+    assert_eq!(store.recent_fetches(1).await.unwrap()[0].flags, ["x\0y"]);
+    store.close().await;
+}
