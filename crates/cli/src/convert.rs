@@ -50,7 +50,7 @@ pub(crate) fn run(options: &ConvertOptions) -> anyhow::Result<u8> {
             "text": if done.blocked { "" } else { &done.text },
             "summary": if done.blocked { "" } else { &done.summary },
             "flags": done.report.flags,
-            "score": done.report.score,
+            "score": (f64::from(done.report.score) * 10.0).round() / 10.0,
             "decision": decision(&done),
             "reason": done.report.reason,
         });

@@ -183,7 +183,9 @@ impl From<SearchError> for ApiError {
     fn from(error: SearchError) -> Self {
         match error {
             SearchError::Query(problem) => Self::field(problem.field, problem.to_string()),
-            SearchError::Disabled => Self::Disabled("search is disabled"),
+            SearchError::Disabled => {
+                Self::Disabled("search is disabled, or no provider is configured")
+            }
             SearchError::QueueFull => {
                 Self::Busy("too many searches are waiting; try again shortly")
             }
