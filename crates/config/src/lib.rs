@@ -9,9 +9,11 @@ mod values;
 
 pub use secret::Secret;
 pub use settings::{
-    JudgeProvider, JudgeSettings, LogSettings, OpenAiApi, PolicySettings, RateClass, Renderer,
-    RendererSettings, SearchProvider, SearchSettings, SearchStrategy, ServerSettings, Settings,
-    StoreSettings, WaitUntil, WebSettings,
+    AbuseAction, AbusePattern, AbuseSettings, AlertSettings, CanaryEntry, CanarySettings,
+    JudgeProvider, JudgeSettings, LeakSettings, LogSettings, OpenAiApi, OutputSettings, OwnPattern,
+    OwnTrigger, PolicySettings, RateClass, RateSettings, Renderer, RendererSettings,
+    SHIPPED_PATTERNS, SearchProvider, SearchSettings, SearchStrategy, SecuritySettings,
+    ServerSettings, Settings, StoreSettings, ToolResultSettings, WaitUntil, WebSettings,
 };
 pub use show::{Shown, markdown, shown};
 pub use table::{SETTINGS, Setting, find};

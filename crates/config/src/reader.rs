@@ -168,6 +168,21 @@ impl Reader<'_> {
             .collect()
     }
 
+    /// Names separated by commas; they may hold spaces.
+    pub(crate) fn names(&self, key: &'static str) -> Result<Vec<String>, ConfigError> {
+        let names: Vec<String> = self
+            .optional(key)
+            .unwrap_or_default()
+            .split(',')
+            .map(|name| name.trim().to_owned())
+            .filter(|name| !name.is_empty())
+            .collect();
+        if names.len() > 1000 || names.iter().any(|name| name.len() > 1024) {
+            return Err(self.bad(key, "at most 1000 names of at most 1024 bytes".into()));
+        }
+        Ok(names)
+    }
+
     pub(crate) fn domains(&self, key: &'static str) -> Result<DomainList, ConfigError> {
         DomainList::parse(self.optional(key).unwrap_or_default()).map_err(|bad| {
             let expected = format!("domains or addresses separated by commas ({bad})");

@@ -116,6 +116,39 @@ pub const SETTINGS: &[Setting] = &[
 
     setting("logs.dir", &["CLAWRUBBER_LOG_DIR"], "", "Folder of the log files; logs in the data folder when not set"),
     setting("logs.max_bytes", &["BLASTSHIELD_LOG_MAX_BYTES"], "16000000", "Size at which a log file is rotated; it is also rotated each day"),
+
+    setting("security.enhancedInjectionDetection", &["BLASTSHIELD_ENHANCED_DETECTION"], "true", "Let the model score texts too; false leaves the rules alone"),
+    setting("security.maxBodyBytes", &["BLASTSHIELD_GUARD_MAX_BODY_BYTES"], "2000000", "Largest body of the guard's endpoints"),
+    setting("security.toolResultIsolation.enabled", &["BLASTSHIELD_TOOL_RESULT_FENCES"], "true", "Put a fence around what tools return"),
+    setting("security.toolResultIsolation.scanForInjection", &["BLASTSHIELD_TOOL_RESULT_SCAN"], "true", "Score what tools return"),
+    setting("security.toolResultIsolation.riskScoreThreshold", &["BLASTSHIELD_TOOL_RESULT_THRESHOLD"], "", "Score from which a tool result is blocked; the profile's block line when not set"),
+    setting("security.rateLimiting.enabled", &["BLASTSHIELD_RATE_LIMITING"], "true", "Limit what a session may do in a minute and in an hour"),
+    setting("security.rateLimiting.messagesPerMinute", &["BLASTSHIELD_MESSAGES_PER_MINUTE"], "60", "Messages of a session in a minute"),
+    setting("security.rateLimiting.toolCallsPerMinute", &["BLASTSHIELD_TOOL_CALLS_PER_MINUTE"], "120", "Tool calls of a session in a minute"),
+    setting("security.rateLimiting.tokensPerHour", &["BLASTSHIELD_TOKENS_PER_HOUR"], "1000000", "Tokens of a session in an hour"),
+    setting("security.rateLimiting.cooldownMs", &["BLASTSHIELD_COOLDOWN_MS"], "60000", "Pause of a session that hit a limit"),
+    setting("security.rateLimiting.exemptSessions", &["BLASTSHIELD_EXEMPT_SESSIONS"], "", "Session keys without limits, separated by commas"),
+    setting("security.outputValidation.enabled", &["BLASTSHIELD_OUTPUT_VALIDATION"], "true", "Check what agents say"),
+    setting("security.outputValidation.blockCredentialLeaks", &["BLASTSHIELD_BLOCK_CREDENTIAL_LEAKS"], "true", "Block what holds a credential; false warns"),
+    setting("security.outputValidation.blockSystemPromptLeaks", &["BLASTSHIELD_BLOCK_PROMPT_LEAKS"], "true", "Block what repeats a registered system prompt; false warns"),
+    setting("security.outputValidation.scanForExfiltration", &["BLASTSHIELD_SCAN_FOR_EXFILTRATION"], "true", "Look for links and blobs that carry data away"),
+    setting("security.canaryTokens.enabled", &["BLASTSHIELD_CANARIES"], "true", "Look for canaries in everything that is checked"),
+    secret("security.canaryTokens.tokens", &["BLASTSHIELD_CANARY_TOKENS"], "Canaries as a list of value, location and severity; in the environment as JSON"),
+    setting("security.abuseDetection.enabled", &["BLASTSHIELD_ABUSE_DETECTION"], "true", "Look for patterns of abuse in a session"),
+    setting("security.abuseDetection.patterns", &["BLASTSHIELD_ABUSE_PATTERNS"], "repeated_injection_attempts,credential_probing,rapid_tool_exploitation", "Which patterns; a list in the file may also hold your own, see the guard's documentation"),
+    setting("security.abuseDetection.action", &["BLASTSHIELD_ABUSE_ACTION"], "", "warn, throttle or block, whatever a pattern says; each pattern's own when not set"),
+    setting("security.abuseDetection.blockMinutes", &["BLASTSHIELD_ABUSE_BLOCK_MINUTES"], "60", "How long a blocked session stays blocked"),
+
+    setting("leak.internal_paths", &["BLASTSHIELD_INTERNAL_PATHS"], "/data/.openclaw,memory/owner/", "Paths that must not leave"),
+    setting("leak.internal_terms", &["BLASTSHIELD_INTERNAL_TERMS"], "SOUL.md,MEMORY.md,openclaw.json", "Names that must not leave"),
+    setting("leak.owner_ids", &["BLASTSHIELD_OWNER_IDS"], "", "Ids of the owner that must not leave, separated by commas"),
+    setting("leak.secret_files", &["BLASTSHIELD_SECRET_FILES"], "", "Files whose lines are secrets; they are found by value in any encoding"),
+    setting("leak.prompt_files", &["BLASTSHIELD_PROMPT_FILES"], "", "Files that hold system prompts; agents must not repeat them"),
+
+    setting("alerts.webhook_url", &["BLASTSHIELD_ALERT_WEBHOOK_URL"], "", "Where alerts are posted as JSON"),
+    secret("alerts.webhook_secret", &["BLASTSHIELD_ALERT_WEBHOOK_SECRET"], "Signs the posted alerts (HMAC-SHA256)"),
+    setting("alerts.injection_attempts_per_hour", &["BLASTSHIELD_ALERT_INJECTION_ATTEMPTS"], "10", "More attempts than this in an hour are an alert"),
+    setting("alerts.blocked_responses_per_hour", &["BLASTSHIELD_ALERT_BLOCKED_RESPONSES"], "5", "More blocked responses than this in an hour are an alert"),
 ];
 
 /// Variables with our prefixes that are not settings.

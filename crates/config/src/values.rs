@@ -115,14 +115,27 @@ impl Values {
         let table: toml::Table = text
             .parse()
             .map_err(|error: toml::de::Error| ConfigError::Syntax(error.message().to_owned()))?;
-        for (name, value) in table {
+        self.read_section("", table, 1)
+    }
+
+    /// A section and those inside it; no setting lies deeper than the third level.
+    fn read_section(
+        &mut self,
+        prefix: &str,
+        section: toml::Table,
+        level: usize,
+    ) -> Result<(), ConfigError> {
+        for (name, value) in section {
+            let key = if prefix.is_empty() {
+                name
+            } else {
+                format!("{prefix}.{name}")
+            };
             match value {
-                toml::Value::Table(section) => {
-                    for (inner, value) in section {
-                        self.take(&format!("{name}.{inner}"), value)?;
-                    }
+                toml::Value::Table(inner) if level < 3 && find(&key).is_none() => {
+                    self.read_section(&key, inner, level + 1)?;
                 }
-                value => self.take(&name, value)?,
+                value => self.take(&key, value)?,
             }
         }
         Ok(())
@@ -184,6 +197,9 @@ fn plain(value: toml::Value) -> Option<String> {
         toml::Value::Integer(number) => Some(number.to_string()),
         toml::Value::Float(number) => Some(number.to_string()),
         toml::Value::Boolean(truth) => Some(truth.to_string()),
+        toml::Value::Array(list) if list.iter().any(toml::Value::is_table) => {
+            serde_json::to_string(&list).ok()
+        }
         toml::Value::Array(list) => {
             let texts: Option<Vec<String>> = list
                 .into_iter()

@@ -21,6 +21,7 @@ mod backend;
 mod bounds;
 mod error;
 mod files;
+mod guard;
 mod insert;
 mod options;
 mod prune;
@@ -32,6 +33,7 @@ mod store;
 mod writer;
 
 pub use error::StoreError;
+pub use guard::{CanaryRecord, MAX_CANARIES, SessionHold};
 pub use options::StoreOptions;
 pub use prune::Pruned;
 pub use records::{

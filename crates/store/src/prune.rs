@@ -44,6 +44,9 @@ pub(crate) enum Slice {
     ExpiredPayloads {
         now_ms: i64,
     },
+    Holds {
+        now_ms: i64,
+    },
     /// Gives a bounded number of free pages back to the file system; SQLite only.
     Shrink,
 }
@@ -76,6 +79,12 @@ impl Slice {
                 "DELETE FROM flagged_payloads WHERE fetch_id IN \
                  (SELECT fetch_id FROM flagged_payloads WHERE expires_at_ms <= $1 \
                  ORDER BY expires_at_ms LIMIT $2)",
+                now_ms,
+            ),
+            Self::Holds { now_ms } => (
+                "DELETE FROM session_holds WHERE session_key IN \
+                 (SELECT session_key FROM session_holds WHERE until_ms <= $1 \
+                 ORDER BY until_ms LIMIT $2)",
                 now_ms,
             ),
             Self::Shrink => {

@@ -6,10 +6,13 @@ use crate::{
 };
 
 /// The statements of each version, in order. A released version never changes; changes are versions of their own.
-const MIGRATIONS: [(i64, &str); 1] = [(1, include_str!("../migrations/0001_web.sql"))];
+const MIGRATIONS: [(i64, &str); 2] = [
+    (1, include_str!("../migrations/0001_web.sql")),
+    (2, include_str!("../migrations/0002_guard.sql")),
+];
 
 /// The schema version that this program writes.
-pub const LATEST: i64 = 1;
+pub const LATEST: i64 = 2;
 
 /// Held by PostgreSQL while one gateway migrates. The number has no meaning but to be ours.
 const LOCK: i64 = 0x626c_6173_7473_6864;

@@ -3,7 +3,7 @@
 use crate::{
     CachedResult, Cursor, FetchEvent, FlaggedPayload, FlaggedSummary, Pruned, SearchRecord,
     StoreError, StoreOptions,
-    backend::{Arg, Backend, Role},
+    backend::{Arg, Backend, Role, Row},
     bounds::{Bounded, is_id},
     files,
     options::Place,
@@ -283,6 +283,7 @@ impl Store {
             + self
                 .slices(Slice::ExpiredPayloads { now_ms }, &mut more)
                 .await?;
+        self.slices(Slice::Holds { now_ms }, &mut more).await?;
         if results + searches + fetches + payloads > 0 {
             self.submit(Work::Prune(Slice::Shrink), 64).await?;
         }
@@ -308,7 +309,15 @@ impl Store {
         Ok(total)
     }
 
-    async fn submit(&self, work: Work, weight: usize) -> Result<u64, StoreError> {
+    pub(crate) async fn read(
+        &self,
+        sql: &'static str,
+        args: Vec<Arg<'_>>,
+    ) -> Result<Vec<Row>, StoreError> {
+        self.inner.readers.fetch(sql, args).await
+    }
+
+    pub(crate) async fn submit(&self, work: Work, weight: usize) -> Result<u64, StoreError> {
         let inner = &self.inner;
         // A record larger than the whole queue would never fit: let it fill the queue alone.
         let weight = weight.clamp(1, inner.room_bytes);

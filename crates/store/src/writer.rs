@@ -30,13 +30,15 @@ pub(crate) enum Work {
     Flag(Box<FlaggedPayload>),
     Blocked(Box<(FetchEvent, FlaggedPayload)>),
     Prune(Slice),
+    /// A statement by itself; answers with the number of rows that it changed.
+    Statement(&'static str, Vec<Arg<'static>>),
     Probe,
 }
 
 pub(crate) struct Job {
     pub(crate) work: Work,
     pub(crate) weight: usize,
-    /// The number of rows deleted, for [`Work::Prune`].
+    /// The number of rows changed, for [`Work::Prune`] and [`Work::Statement`].
     pub(crate) done: oneshot::Sender<Result<u64, StoreError>>,
     /// Room in the queue, given back when the job is done.
     pub(crate) room: OwnedSemaphorePermit,
@@ -200,6 +202,7 @@ async fn prepare(conn: &mut Conn, work: &[&Work]) -> Result<Vec<u64>, StoreError
                 rows.fetch(event);
                 rows.flagged(payload);
             }
+            Work::Statement(sql, args) => count = conn.execute(sql, args.clone()).await?,
             Work::Prune(slice) => count = slice.delete(conn).await?,
             Work::Probe => probe(conn).await?,
         }
