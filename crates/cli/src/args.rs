@@ -26,6 +26,19 @@ pub(crate) enum Command {
     Convert(ConvertOptions),
     /// Look for prompt injection in files, folders, standard input or JSONL rows
     Scan(ScanOptions),
+    /// Scan what an agent remembers, name what changed, take poison away
+    #[command(subcommand)]
+    Memory(crate::memory::MemoryCommand),
+    /// Print the safety sections of a system prompt, or verify that a prompt holds them
+    Prompt(crate::prompt::PromptOptions),
+    /// Make, list and look for canaries
+    Canary(crate::canary::CanaryOptions),
+    /// Look for secrets and personal data in files, folders, standard input or JSONL rows
+    Leak(LeakOptions),
+    /// Look at the security of this deployment: files, tokens, settings, kernel, OpenClaw
+    Audit(crate::posture::AuditOptions),
+    /// Verify the audit log, or read it
+    AuditLog(crate::audit_log::AuditLogOptions),
     /// Measure the detector on labelled JSONL rows
     Eval(EvalOptions),
     /// Train the embedded model from labelled JSONL rows and the built-in phrase banks
@@ -34,6 +47,9 @@ pub(crate) enum Command {
     Rules(RulesOptions),
     /// Show every setting, its value and where it comes from
     Config(ConfigOptions),
+    /// Check that what a deployment needs is set, and show which modes follow
+    #[command(subcommand)]
+    Env(crate::env_check::EnvCommand),
     /// Ask a running gateway whether it is ready; exit 0 if it is
     Health(HealthOptions),
     /// Print the skill file that teaches OpenClaw to use the gateway
@@ -80,6 +96,53 @@ pub(crate) struct ScanOptions {
     /// Largest file to read, in MiB; larger ones are reported and left out
     #[arg(long, value_name = "MIB", default_value_t = 16, value_parser = clap::value_parser!(u64).range(1..=1024))]
     pub(crate) max_size: u64,
+}
+
+const LEAK_EXAMPLES: &str = "\
+Examples:
+  blastshield leak ~/agent/memory              every file below a folder
+  git diff --cached | blastshield leak -       what is about to be committed
+  blastshield leak --scope outbound post.txt   as a post to strangers is checked
+  blastshield leak --jsonl rows.jsonl          one answer a line, in order
+
+Values are never shown, only their kind and place. Exit codes: 0 nothing found, 1 findings, 2 error";
+
+#[derive(Debug, Args)]
+#[command(after_help = LEAK_EXAMPLES)]
+pub(crate) struct LeakOptions {
+    /// Files or folders; `-` for standard input
+    #[arg(value_name = "PATH", required_unless_present_any = ["jsonl", "rules"])]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Rows {"id","text"}, one a line, from a file or `-`; answers one line a row, in order
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-", conflicts_with = "paths")]
+    pub(crate) jsonl: Option<PathBuf>,
+    /// Print one JSON document a file instead of a report for people
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// What counts
+    #[arg(long, value_enum, default_value = "report")]
+    pub(crate) scope: LeakScope,
+    /// List what is looked for
+    #[arg(long, conflicts_with_all = ["paths", "jsonl"])]
+    pub(crate) rules: bool,
+    /// With --rules: print a Markdown table, as in docs/leaks.md
+    #[arg(long, requires = "rules")]
+    pub(crate) markdown: bool,
+    /// Largest file to read, in MiB; larger ones are reported and left out
+    #[arg(long, value_name = "MIB", default_value_t = 16, value_parser = clap::value_parser!(u64).range(1..=1024))]
+    pub(crate) max_size: u64,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum LeakScope {
+    /// Everything but bare numbers
+    Report,
+    /// What must not be said to strangers
+    Outbound,
+    /// What opens doors
+    Secrets,
+    /// Everything
+    All,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

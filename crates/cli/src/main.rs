@@ -2,11 +2,18 @@
 
 mod args;
 mod ask;
+mod audit_log;
+mod canary;
 mod check;
 mod convert;
+mod env_check;
 mod eval;
 mod health;
+mod leak;
+mod memory;
+mod posture;
 mod progress;
+mod prompt;
 mod rules;
 mod scan;
 mod serve;
@@ -40,6 +47,7 @@ fn main() -> ExitCode {
         Command::Check(options) => check::run(&options),
         Command::Convert(options) => convert::run(&options),
         Command::Config(options) => settings::run(&options).map(|()| CLEAN),
+        Command::Env(command) => Ok(env_check::run(&command)),
         Command::Health(options) => health::run(&options),
         Command::Skill => {
             print!("{SKILL}");
@@ -47,6 +55,12 @@ fn main() -> ExitCode {
         }
         Command::Openapi => openapi().map(|()| CLEAN),
         Command::Scan(options) => scan::run(&options),
+        Command::Memory(command) => memory::run(&command),
+        Command::Prompt(options) => prompt::run(&options),
+        Command::Canary(options) => canary::run(&options),
+        Command::Leak(options) => leak::run(&options),
+        Command::Audit(options) => Ok(posture::run(&options)),
+        Command::AuditLog(options) => audit_log::run(&options),
         Command::Eval(options) => eval::run(&options).map(|()| CLEAN),
         Command::Train(options) => train::run(&options).map(|()| CLEAN),
         Command::Rules(options) => rules::run(&options).map(|()| CLEAN),

@@ -9,10 +9,14 @@
     reason = "a test may fail loudly"
 )]
 
+#[path = "gateway/crash.rs"]
+mod crash;
+
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::Arc;
 
 /// A run in a folder of its own, with these variables and no others of ours.
 fn command(folder: &tempfile::TempDir, variables: &[(&str, &str)], arguments: &[&str]) -> Command {
@@ -72,12 +76,15 @@ const LOOPBACK: [(&str, &str); 3] = [
 struct Server {
     child: Child,
     address: String,
-    folder: tempfile::TempDir,
+    folder: Arc<tempfile::TempDir>,
 }
 
 impl Server {
     fn start(variables: &[(&str, &str)]) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        Self::start_in(Arc::new(tempfile::tempdir().unwrap()), variables)
+    }
+
+    fn start_in(folder: Arc<tempfile::TempDir>, variables: &[(&str, &str)]) -> Self {
         let mut child = command(&folder, variables, &["serve", "--port", "0"])
             .stderr(Stdio::piped())
             .spawn()
@@ -95,20 +102,24 @@ impl Server {
     }
 
     fn ask(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
+        Self::try_ask(&self.address, method, path, body).expect("no answer")
+    }
+
+    /// An answer, if one comes.
+    fn try_ask(address: &str, method: &str, path: &str, body: &Value) -> Option<(u16, Value)> {
         let body = body.to_string();
-        let mut stream = TcpStream::connect(&self.address).unwrap();
+        let mut stream = TcpStream::connect(address).ok()?;
         write!(
             stream,
-            "{method} {path} HTTP/1.1\r\nhost: {}\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
-            self.address,
+            "{method} {path} HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
             body.len()
         )
-        .unwrap();
+        .ok()?;
         let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-        (status, serde_json::from_str(body).unwrap_or(Value::Null))
+        stream.read_to_string(&mut answer).ok()?;
+        let (head, body) = answer.split_once("\r\n\r\n")?;
+        let status = head.split(' ').nth(1)?.parse().ok()?;
+        Some((status, serde_json::from_str(body).unwrap_or(Value::Null)))
     }
 
     /// Ends it as a service manager would, and says how it ended.

@@ -1,5 +1,6 @@
 //! Removes characters that nobody sees and keeps those that scripts and emoji need.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use crate::Flag;
@@ -7,10 +8,7 @@ use crate::Flag;
 /// Appends `text` to `out` without control, bidi and zero-width characters; says in `flags` what was removed.
 /// Returns how many characters were removed.
 pub(crate) fn clean_into(text: &str, out: &mut String, flags: &mut BTreeSet<Flag>) -> usize {
-    if text
-        .bytes()
-        .all(|byte| (0x20..0x7f).contains(&byte) || matches!(byte, b'\n' | b'\t'))
-    {
+    if all_visible(text) {
         out.push_str(text);
         return 0;
     }
@@ -34,11 +32,41 @@ pub(crate) fn clean_into(text: &str, out: &mut String, flags: &mut BTreeSet<Flag
     removed
 }
 
+/// The same for a whole text, which is mostly given back as it is, with the number of characters removed.
+pub(crate) fn cleaned<'a>(text: &'a str, flags: &mut BTreeSet<Flag>) -> (Cow<'a, str>, usize) {
+    if all_visible(text) {
+        return (Cow::Borrowed(text), 0);
+    }
+    let mut out = String::new();
+    let removed = clean_into(text, &mut out, flags);
+    (Cow::Owned(out), removed)
+}
+
 /// The same for a whole text.
 pub(crate) fn clean(text: &str, flags: &mut BTreeSet<Flag>) -> String {
-    let mut out = String::new();
-    clean_into(text, &mut out, flags);
-    out
+    cleaned(text, flags).0.into_owned()
+}
+
+/// Whether every character is one of those that are kept wherever they stand.
+fn all_visible(text: &str) -> bool {
+    // Without a way out in the midst, a piece is looked at as a whole.
+    let mut pieces = text.as_bytes().chunks(64);
+    pieces.all(|piece| {
+        piece
+            .iter()
+            .fold(true, |all, byte| all & is_printable(*byte))
+    }) || text.chars().all(is_ordinary)
+}
+
+fn is_printable(byte: u8) -> bool {
+    (0x20..0x7f).contains(&byte) | (byte == b'\n') | (byte == b'\t')
+}
+
+/// The blocks of common scripts and their punctuation, without what may be invisible.
+fn is_ordinary(c: char) -> bool {
+    matches!(c, ' '..='~' | '\n' | '\t' | '\u{a0}'..='\u{ac}' | '\u{ae}'..='\u{34e}' | '\u{350}'..='\u{61b}'
+        | '\u{61d}'..='\u{115e}' | '\u{2010}'..='\u{2029}' | '\u{2030}'..='\u{205f}' | '\u{2070}'..='\u{3163}'
+        | '\u{3165}'..='\u{fdff}')
 }
 
 enum Verdict {
@@ -105,35 +133,49 @@ fn pictographic(c: char) -> bool {
 mod tests {
     use super::*;
 
-    fn cleaned(text: &str) -> (String, Vec<Flag>) {
+    fn told(text: &str) -> (String, Vec<Flag>) {
         let mut flags = BTreeSet::new();
         let out = clean(text, &mut flags);
         (out, flags.into_iter().collect())
     }
 
     #[test]
+    fn ordinary_characters_are_kept_wherever_they_stand() {
+        for c in ('\0'..=char::MAX).filter(|c| is_ordinary(*c)) {
+            for (before, after) in [
+                (' ', None),
+                ('a', Some('a')),
+                ('क', Some('क')),
+                ('👩', Some('👩')),
+            ] {
+                assert!(matches!(verdict(c, before, after), Verdict::Keep), "{c:?}");
+            }
+        }
+    }
+
+    #[test]
     fn scripts_and_emoji_keep_their_joiners() {
         for text in ["می‌خواهم", "क्‍ष", "👨‍👩‍👧 ❤️ 1️⃣", "日本語 עברית"]
         {
-            assert_eq!(cleaned(text), (text.to_owned(), vec![]));
+            assert_eq!(told(text), (text.to_owned(), vec![]));
         }
     }
 
     #[test]
     fn joiners_between_latin_letters_go() {
         assert_eq!(
-            cleaned("i\u{200c}g\u{200d}n"),
+            told("i\u{200c}g\u{200d}n"),
             ("ign".into(), vec![Flag::InvisibleCharacters])
         );
-        assert_eq!(cleaned("a\u{e0041}\u{fe01}b").0, "ab");
+        assert_eq!(told("a\u{e0041}\u{fe01}b").0, "ab");
     }
 
     #[test]
     fn overrides_are_removed_and_told() {
         assert_eq!(
-            cleaned("a\u{202e}b\u{2067}c"),
+            told("a\u{202e}b\u{2067}c"),
             ("abc".into(), vec![Flag::BidiControl])
         );
-        assert_eq!(cleaned("a\0b\u{1b}c"), ("abc".into(), vec![Flag::NulBytes]));
+        assert_eq!(told("a\0b\u{1b}c"), ("abc".into(), vec![Flag::NulBytes]));
     }
 }

@@ -23,6 +23,13 @@ impl Assessment {
     /// More matches than this are counted in the score but not listed.
     pub const MAX_MATCHES: usize = 64;
 
+    /// Whether the score means anything: ordinary texts seldom score exactly 0, and often a few points. A score that is
+    /// no number does.
+    #[must_use]
+    pub fn is_telling(&self) -> bool {
+        self.score.is_nan() || self.severity > Severity::Low
+    }
+
     /// The categories of the matches, each once, heaviest first.
     #[must_use]
     pub fn categories(&self) -> Vec<Category> {

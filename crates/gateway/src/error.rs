@@ -1,8 +1,10 @@
 //! The one place where causes become answers.
 
+use crate::rendering::NoPage;
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use blastshield_limits::Refused;
 use blastshield_store::StoreError;
 use blastshield_upstream::SearchError;
 use blastshield_web::FetchError;
@@ -61,6 +63,9 @@ pub(crate) enum ApiError {
     /// Switched off by the owner.
     #[error("{0}")]
     Disabled(&'static str),
+    /// A session that may not go on.
+    #[error("{0}")]
+    Session(Refused),
     /// No room; try again.
     #[error("{0}")]
     Busy(&'static str),
@@ -99,6 +104,7 @@ impl ApiError {
             Self::Unauthorized => StatusCode::UNAUTHORIZED,
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
             Self::NotFound(_) => StatusCode::NOT_FOUND,
+            Self::Session(refused) => session_status(refused),
             Self::Disabled(_) | Self::Busy(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Upstream { .. } => StatusCode::BAD_GATEWAY,
             Self::Timeout => StatusCode::GATEWAY_TIMEOUT,
@@ -116,6 +122,7 @@ impl ApiError {
             Self::Forbidden(_) => "forbidden",
             Self::NotFound(_) => "not_found",
             Self::Disabled(_) => "disabled",
+            Self::Session(refused) => refused.code(),
             Self::Busy(_) => "busy",
             Self::Upstream { code, .. } => code,
             Self::Timeout => "timeout",
@@ -153,12 +160,32 @@ impl IntoResponse for ApiError {
             Self::Busy(_) => {
                 headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
             }
+            Self::Session(refused) => {
+                if let Some(wait) = refused.retry_after() {
+                    let seconds = wait.as_millis().div_ceil(1000);
+                    let seconds = u64::try_from(seconds).unwrap_or(u64::MAX);
+                    headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+                }
+            }
             Self::Unauthorized => {
                 headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             }
             _ => {}
         }
         response
+    }
+}
+
+/// Waiting helps, or only the owner does.
+fn session_status(refused: &Refused) -> StatusCode {
+    match refused {
+        Refused::Key => StatusCode::BAD_REQUEST,
+        Refused::Blocked { .. } | Refused::Terminated { .. } => StatusCode::FORBIDDEN,
+        Refused::Full { .. } => StatusCode::SERVICE_UNAVAILABLE,
+        Refused::Cooldown { .. }
+        | Refused::Messages { .. }
+        | Refused::ToolCalls { .. }
+        | Refused::Tokens { .. } => StatusCode::TOO_MANY_REQUESTS,
     }
 }
 
@@ -198,10 +225,10 @@ impl From<SearchError> for ApiError {
     }
 }
 
-impl From<FetchError> for ApiError {
-    fn from(error: FetchError) -> Self {
+impl From<NoPage> for ApiError {
+    fn from(error: NoPage) -> Self {
         let status = match error {
-            FetchError::Status(status) => Some(status),
+            NoPage::Fetch(FetchError::Status(status)) => Some(status),
             _ => None,
         };
         Self::Upstream {

@@ -1,27 +1,27 @@
 //! Gets a page: through the renderer when there is one, else directly.
 
-use crate::rendering::Rendered;
+use crate::rendering::{NoPage, Rendered};
 use crate::retrieve::{Arrived, all_allowed};
 use crate::state::App;
 use blastshield_policy::{Standing, Target, check_url};
-use blastshield_web::{Fault, FetchError};
+use blastshield_web::FetchError;
 use bytes::Bytes;
 use url::Url;
 
 /// Fetches a target that policy has let through.
-pub(crate) async fn fetch(app: &App, target: &Target) -> Result<Arrived, FetchError> {
+pub(crate) async fn fetch(app: &App, target: &Target) -> Result<Arrived, NoPage> {
     let Some(renderer) = &app.renderer else {
-        return plain(app, target, false).await;
+        return Ok(plain(app, target, false).await?);
     };
     admitted(app, target).await?;
     match renderer.render(&target.url).await {
-        Ok(rendered) => arrived_from(app, target, rendered, renderer.name()).await,
+        Ok(rendered) => Ok(arrived_from(app, target, rendered, renderer.name()).await?),
         // What policy refused stays refused, whoever asks.
-        Err(error) if error.fault() == Fault::Policy => Err(error),
+        Err(error) if error.is_policy() => Err(error),
         Err(error) => {
             tracing::warn!(target: "upstream", dependency = "renderer", %error, "rendering failed");
             if app.settings.renderer.fallback_to_http {
-                plain(app, target, true).await
+                Ok(plain(app, target, true).await?)
             } else {
                 Err(error)
             }

@@ -4,10 +4,11 @@ use crate::error::ApiError;
 use crate::ids;
 use crate::state::App;
 use crate::tokens::Role;
-use axum::extract::{Request, State};
-use axum::http::HeaderValue;
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use blastshield_audit::Decision;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
@@ -28,7 +29,8 @@ pub(crate) async fn every_request(mut request: Request, next: Next) -> Response 
         return ApiError::Internal.into_response();
     };
     let method = request.method().clone();
-    let path: String = known_path(request.uri().path()).to_owned();
+    // The route and not the path, which may hold anything.
+    let route = request.extensions().get::<MatchedPath>().cloned();
     request.extensions_mut().insert(RequestId(id.clone()));
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
@@ -44,29 +46,12 @@ pub(crate) async fn every_request(mut request: Request, next: Next) -> Response 
         target: "access",
         request_id = id,
         method = %method,
-        path,
+        path = route.as_ref().map_or("(other)", MatchedPath::as_str),
         status = response.status().as_u16(),
         duration_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX),
         "request"
     );
     response
-}
-
-/// Paths that are ours; others may hold anything and stay out of the log.
-fn known_path(path: &str) -> &str {
-    const KNOWN: [&str; 7] = [
-        "/v1/search",
-        "/v1/fetch",
-        "/v1/web-fetch",
-        "/v1/flagged",
-        "/healthz",
-        "/readyz",
-        "/openapi.json",
-    ];
-    KNOWN
-        .into_iter()
-        .find(|known| *known == path)
-        .unwrap_or("(other)")
 }
 
 /// Lets agents and the owner in, as long as there is room, and for a limited time.
@@ -93,8 +78,28 @@ async fn admit(app: &App, needed: Role, request: Request, next: Next) -> Respons
     let Ok(_turn) = app.turns.try_acquire() else {
         return ApiError::Busy("too many requests at once; try again").into_response();
     };
-    match timeout(app.settings.server.request_timeout, next.run(request)).await {
+    let started = Instant::now();
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    let response = match timeout(app.settings.server.request_timeout, next.run(request)).await {
         Ok(response) => response,
         Err(_) => ApiError::Timeout.into_response(),
+    };
+    if let (Some(metrics), Some(route)) = (app.guard.metrics(), route) {
+        metrics.decided(
+            route.as_str(),
+            decision(response.status()),
+            started.elapsed(),
+        );
+    }
+    response
+}
+
+/// What a status says about a request, for the metrics.
+fn decision(status: StatusCode) -> Decision {
+    match status {
+        StatusCode::UNPROCESSABLE_ENTITY => Decision::Block,
+        _ if status.is_server_error() => Decision::Error,
+        _ if status.is_client_error() => Decision::Deny,
+        _ => Decision::Allow,
     }
 }

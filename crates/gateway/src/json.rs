@@ -11,22 +11,40 @@ use std::sync::Arc;
 /// A JSON body of this type.
 pub(crate) struct Strict<T>(pub(crate) T);
 
+/// The same with the guard's larger limit: whole pages and tool results are sent there.
+pub(crate) struct Large<T>(pub(crate) T);
+
 impl<T: DeserializeOwned> FromRequest<Arc<App>> for Strict<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, ApiError> {
-        let declared = request
-            .headers()
-            .get(CONTENT_TYPE)
-            .and_then(|value| value.to_str().ok())
-            .and_then(|value| value.split(';').next())
-            .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"));
-        if !declared {
-            return Err(ApiError::NotJson);
-        }
-        let bytes = read(request.into_body(), app.settings.server.max_body_bytes).await?;
-        parse(&bytes).map(Self)
+        body(request, app.settings.server.max_body_bytes)
+            .await
+            .map(Self)
     }
+}
+
+impl<T: DeserializeOwned> FromRequest<Arc<App>> for Large<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, ApiError> {
+        body(request, app.settings.security.max_body_bytes)
+            .await
+            .map(Self)
+    }
+}
+
+async fn body<T: DeserializeOwned>(request: Request, limit: usize) -> Result<T, ApiError> {
+    let declared = request
+        .headers()
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|value| value.split(';').next())
+        .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"));
+    if !declared {
+        return Err(ApiError::NotJson);
+    }
+    parse(&read(request.into_body(), limit).await?)
 }
 
 async fn read(body: Body, limit: usize) -> Result<bytes::Bytes, ApiError> {
@@ -77,6 +95,7 @@ fn complaint(error: &serde_path_to_error::Error<serde_json::Error>, is_json: boo
         }
         (Some(field), Some("missing")) => (Some(field), format!("the field {field} is missing")),
         (Some(field), Some("duplicate")) => (Some(field), format!("the field {field} comes twice")),
+        _ if text.starts_with("unknown field") => (None, "a field is not known".to_owned()),
         _ if is_name(&path) => (
             Some(path.as_str()),
             format!("the field {path} has a wrong value"),
@@ -89,8 +108,11 @@ fn complaint(error: &serde_path_to_error::Error<serde_json::Error>, is_json: boo
     }
 }
 
+/// Whether a name may be repeated: what looks like a key of ours, and not like a key to something.
 fn is_name(name: &str) -> bool {
-    name.len() <= 40
+    let digits = name.bytes().filter(u8::is_ascii_digit).count();
+    name.len() <= 32
+        && digits <= 3
         && name
             .bytes()
             .all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
@@ -127,6 +149,10 @@ mod tests {
         assert_eq!(
             problem::<SearchRequest>(r#"{"query": "a", "query": "b"}"#),
             "the field query comes twice"
+        );
+        assert_eq!(
+            problem::<SearchRequest>(r#"{"query": "a", "k4j7x9q2m5": 1}"#),
+            "a field is not known"
         );
         assert_eq!(
             problem::<SearchRequest>("[]"),

@@ -2,7 +2,7 @@
 
 use blastshield_render::{Chromium, RenderOptions};
 use blastshield_upstream::{Browserless, CallError, RenderError};
-use blastshield_web::{FetchError, Phase};
+use blastshield_web::{Fault, FetchError, Phase};
 use url::Url;
 
 /// A configured renderer.
@@ -15,6 +15,36 @@ pub(crate) enum Renderer {
         browser: Chromium,
         options: RenderOptions,
     },
+}
+
+/// Why there is no page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum NoPage {
+    /// Policy, the network or the origin.
+    #[error(transparent)]
+    Fetch(#[from] FetchError),
+    /// The renderer wants another token.
+    #[error("the renderer refuses the configured token")]
+    RendererDenied,
+    /// The renderer cannot be reached, is full, or answers with something else than a page.
+    #[error("the renderer cannot render pages at the moment")]
+    RendererFailed,
+}
+
+impl NoPage {
+    /// A stable name.
+    pub(crate) fn code(self) -> &'static str {
+        match self {
+            Self::Fetch(error) => error.code(),
+            Self::RendererDenied => "renderer_denied",
+            Self::RendererFailed => "renderer_failed",
+        }
+    }
+
+    /// Whether our own rules refuse it: then no other way may be tried.
+    pub(crate) fn is_policy(self) -> bool {
+        matches!(self, Self::Fetch(error) if error.fault() == Fault::Policy)
+    }
 }
 
 /// A page as a browser built it.
@@ -35,10 +65,14 @@ impl Renderer {
     }
 
     /// Renders a page.
-    pub(crate) async fn render(&self, url: &Url) -> Result<Rendered, FetchError> {
+    pub(crate) async fn render(&self, url: &Url) -> Result<Rendered, NoPage> {
         match self {
             Self::Browserless(service) => {
                 let page = service.render(url).await.map_err(by_service)?;
+                // It hands over an empty page where its browser reached nothing, and then names neither address nor status.
+                if page.final_url.is_none() || page.status.is_none() {
+                    return Err(NoPage::RendererFailed);
+                }
                 Ok(Rendered {
                     html: page.html,
                     final_url: page.final_url,
@@ -72,23 +106,24 @@ impl Renderer {
     }
 }
 
-fn by_service(error: RenderError) -> FetchError {
+fn by_service(error: RenderError) -> NoPage {
     match error {
-        RenderError::Call(CallError::Timeout) => FetchError::Timeout(Phase::Total),
-        RenderError::Call(CallError::TooLarge { .. }) => FetchError::DecodedLimit,
-        RenderError::Call(_) => FetchError::Connect,
-        RenderError::Url | RenderError::BadAnswer => FetchError::Protocol,
+        RenderError::Call(CallError::Timeout) => FetchError::Timeout(Phase::Total).into(),
+        RenderError::Call(CallError::TooLarge { .. }) => FetchError::DecodedLimit.into(),
+        RenderError::Call(CallError::Denied { .. }) => NoPage::RendererDenied,
+        RenderError::Call(_) | RenderError::Url | RenderError::BadAnswer => NoPage::RendererFailed,
     }
 }
 
-fn by_browser(error: blastshield_render::RenderError) -> FetchError {
+fn by_browser(error: blastshield_render::RenderError) -> NoPage {
     use blastshield_render::RenderError;
-    match error {
+    let error = match error {
         RenderError::Fetch(error) => error,
         RenderError::Timeout => FetchError::Timeout(Phase::Total),
         RenderError::TooLarge => FetchError::DecodedLimit,
         RenderError::TooMuchTraffic => FetchError::WireLimit,
         RenderError::NotAPage | RenderError::Crashed => FetchError::Protocol,
-        _ => FetchError::Connect,
-    }
+        _ => return NoPage::RendererFailed,
+    };
+    error.into()
 }

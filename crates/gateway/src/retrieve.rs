@@ -1,16 +1,20 @@
 //! The way of a page: policy, retrieval, the stages, the judge, the record, and then the answer.
 
-use crate::clock::now_ms;
+use crate::addresses::{Suspicion, Whereabouts, whereabouts};
 use crate::error::ApiError;
 use crate::judging;
+use crate::kinds;
+use crate::recording::{bare_event, event, log, note, payload};
+use crate::rendering::NoPage;
 use crate::state::App;
 use crate::wire::{DecisionName, Safety, Source};
+use crate::work::work;
+use blastshield_detect::Profile;
 use blastshield_pipeline::{
     Blocked, Fingerprint, Mode, Raw, Report, SafeContent, StageError, Verdict,
 };
 use blastshield_policy::{Refusal, Standing, Target, check_url};
-use blastshield_store::{FetchDecision, FetchEvent, FetchKind, FlaggedPayload};
-use blastshield_web::{Fault, FetchError};
+use blastshield_store::{FetchEvent, FetchKind};
 use bytes::Bytes;
 use std::sync::Arc;
 use std::time::Instant;
@@ -31,6 +35,7 @@ pub(crate) struct Outcome {
     pub(crate) safety: Safety,
     /// The page; nothing when it was blocked.
     pub(crate) content: Option<SafeContent>,
+    /// Where it was found, if that may be told.
     pub(crate) final_url: Option<Url>,
     pub(crate) source: Option<Source>,
 }
@@ -57,6 +62,8 @@ enum Refused {
     Early { code: String, reason: String },
     /// By the stages: kept for the owner.
     Late(Box<Blocked>),
+    /// By what its addresses say: kept for the owner.
+    Addresses(Suspicion),
 }
 
 /// Fetches, judges and records one page.
@@ -74,18 +81,26 @@ pub(crate) async fn retrieve(app: &Arc<App>, wanted: &Wanted) -> Result<Outcome,
     };
     let arrived = match crate::fetching::fetch(app, &target).await {
         Ok(arrived) => arrived,
-        Err(error) if error.fault() == Fault::Policy => {
+        Err(error) if error.is_policy() => {
             let refused = early(error.code(), &error);
             return finish(app, wanted, None, started, Err(refused)).await;
         }
         Err(error) => return Err(failed(app, wanted, &target, started, error).await),
     };
-    let verdict = inspect(app, wanted, &arrived).await?;
-    let judged = match verdict {
+    let (verdict, mut place) = inspect(app, wanted, &arrived).await?;
+    let mut judged = match verdict {
         Ok(verdict) => settle(app, verdict, &arrived).await,
         Err(error) => Err(early(stage_code(&error), &error)),
     };
-    finish(app, wanted, Some(arrived), started, judged).await
+    if judged.is_ok()
+        && let Some(suspicion) = place.suspicion.take()
+    {
+        match settle_addresses(app, suspicion, &arrived).await {
+            Ok(suspicion) => place.suspicion = Some(suspicion),
+            Err(suspicion) => judged = Err(Refused::Addresses(suspicion)),
+        }
+    }
+    finish(app, wanted, Some((arrived, place)), started, judged).await
 }
 
 fn early(code: &str, reason: &dyn std::fmt::Display) -> Refused {
@@ -108,29 +123,38 @@ async fn inspect(
     app: &Arc<App>,
     wanted: &Wanted,
     arrived: &Arrived,
-) -> Result<Result<Verdict, StageError>, ApiError> {
+) -> Result<(Result<Verdict, StageError>, Whereabouts), ApiError> {
     let (app, mode, max_chars) = (Arc::clone(app), wanted.mode, wanted.max_chars);
+    let asked = (wanted.kind == FetchKind::WebFetch).then(|| wanted.url.clone());
     let (body, kind, url) = (
         arrived.body.clone(),
         arrived.content_type.clone(),
         arrived.final_url.clone(),
     );
-    let work = move || {
+    let stages = move || {
         let web = &app.settings.web;
         let limit = web.max_bytes.max(app.settings.renderer.max_html_bytes);
         let links = app.settings.policy.expose_safe_content_urls;
-        Ok(Raw::new(&body, kind.as_deref(), Some(&url))
-            .sized(limit)?
-            .sanitised(mode, max_chars)?
-            .with_links(links)
-            .scanned(&app.detector)
-            .validated(None)?
-            .judged_by(app.settings.policy.profile))
+        let profile = app.settings.policy.profile;
+        let judge = || -> Result<Verdict, StageError> {
+            Ok(Raw::new(&body, kind.as_deref(), Some(&url))
+                .sized(limit)?
+                .sanitised(mode, max_chars)?
+                .with_links(links)
+                .scanned(&app.detector)
+                .validated(None)?
+                .judged_by(profile))
+        };
+        let verdict = judge();
+        let content = match &verdict {
+            Ok(Verdict::Safe(content)) => content.text(),
+            Ok(Verdict::Gray(gray)) => gray.text(),
+            Ok(Verdict::Blocked(_)) | Err(_) => "",
+        };
+        let place = whereabouts(asked.as_deref(), &url, content, &app.detector, profile);
+        (verdict, place)
     };
-    tokio::task::spawn_blocking(work).await.map_err(|_| {
-        tracing::error!(target: "security", "a stage broke down; the page is held back");
-        ApiError::Internal
-    })
+    work(arrived.body.len(), stages).await
 }
 
 /// Turns the verdict of the stages into yes or no.
@@ -149,179 +173,129 @@ async fn settle(app: &App, verdict: Verdict, arrived: &Arrived) -> Result<SafeCo
     }
 }
 
+/// Turns what the addresses say into yes or no, as [`settle`] does for the page.
+async fn settle_addresses(
+    app: &App,
+    suspicion: Suspicion,
+    arrived: &Arrived,
+) -> Result<Suspicion, Suspicion> {
+    if arrived.trusted {
+        return Ok(suspicion);
+    }
+    if suspicion.blocks(app.settings.policy.profile) {
+        return Err(suspicion);
+    }
+    let host = arrived.final_url.host_str().unwrap_or_default();
+    judging::ask_about(app, suspicion, host).await
+}
+
 /// Records what was decided, and only then answers.
 async fn finish(
     app: &App,
     wanted: &Wanted,
-    arrived: Option<Arrived>,
+    found: Option<(Arrived, Whereabouts)>,
     started: Instant,
     judged: Result<SafeContent, Refused>,
 ) -> Result<Outcome, ApiError> {
+    let (arrived, place) = found.unzip();
     let safety = match &judged {
-        Ok(content) => allowed(content),
+        Ok(content) => {
+            let suspicion = place.as_ref().and_then(|place| place.suspicion.as_ref());
+            allowed(content, suspicion, app.settings.policy.profile)
+        }
         Err(Refused::Late(blocked)) => blocked_by(blocked.report()),
-        Err(Refused::Early { code, reason }) => Safety {
-            decision: DecisionName::Block,
-            score: 0.0,
-            flags: vec![code.clone()],
-            reason: Some(reason.clone()),
-            bypassed: None,
-            normalization_applied: Vec::new(),
-            obfuscation_signals: Vec::new(),
-        },
+        Err(Refused::Addresses(suspicion)) => held_back(
+            suspicion.score,
+            suspicion.flags.clone(),
+            suspicion.reason.clone(),
+        ),
+        Err(Refused::Early { code, reason }) => held_back(0.0, vec![code.clone()], reason.clone()),
     };
     let print = match &judged {
         Ok(content) => Some(content.report().fingerprint.clone()),
         Err(Refused::Late(blocked)) => Some(blocked.report().fingerprint.clone()),
+        Err(Refused::Addresses(suspicion)) => Some(Fingerprint::of(&suspicion.words)),
         Err(Refused::Early { .. }) => None,
     };
     let event = event(wanted, arrived.as_ref(), &safety, print.as_ref(), started);
     log(wanted, arrived.as_ref(), &safety, print.as_ref());
-    match &judged {
-        Err(Refused::Late(blocked)) => {
-            let payload = payload(app, wanted, blocked);
+    let text = judged.as_ref().ok().map(SafeContent::text);
+    note(app, arrived.as_ref(), &safety, print.as_ref(), text);
+    let kept = match &judged {
+        Err(Refused::Late(blocked)) => Some(blocked.payload()),
+        Err(Refused::Addresses(suspicion)) => Some(suspicion.words.clone()),
+        Ok(_) | Err(Refused::Early { .. }) => None,
+    };
+    match kept {
+        Some(content) => {
+            let payload = payload(app, wanted, content, &safety);
             app.store.record_blocked(event, payload).await?;
         }
-        _ => app.store.record_fetch(event).await?,
+        None => app.store.record_fetch(event).await?,
     }
     let backend = app.renderer.is_some();
+    let told = arrived.zip(place);
     Ok(Outcome {
         safety,
         content: judged.ok(),
-        source: arrived.as_ref().map(|arrived| source(arrived, backend)),
-        final_url: arrived.map(|arrived| arrived.final_url),
+        source: told
+            .as_ref()
+            .map(|(arrived, place)| source(arrived, &place.domain, backend)),
+        final_url: told.and_then(|(_, place)| place.url),
     })
 }
 
-fn source(arrived: &Arrived, has_renderer: bool) -> Source {
+fn source(arrived: &Arrived, domain: &str, has_renderer: bool) -> Source {
     Source {
-        domain: arrived.final_url.host_str().unwrap_or_default().to_owned(),
+        domain: domain.to_owned(),
         fetch_backend: arrived.backend.to_owned(),
         rendered: arrived.rendered,
         fallback_used: has_renderer && arrived.fallback_used,
-        content_type: arrived.content_type.as_deref().and_then(known_type),
+        content_type: arrived.content_type.as_deref().and_then(kinds::known),
     }
 }
 
-/// The declared type if it is a common one: others, and all parameters, are words of the origin that nobody scored.
-fn known_type(declared: &str) -> Option<String> {
-    const KNOWN: [&str; 16] = [
-        "text/html",
-        "text/plain",
-        "text/markdown",
-        "text/csv",
-        "text/xml",
-        "application/xhtml+xml",
-        "application/xml",
-        "application/rss+xml",
-        "application/atom+xml",
-        "application/json",
-        "application/ld+json",
-        "application/feed+json",
-        "application/problem+json",
-        "application/ndjson",
-        "application/x-ndjson",
-        "application/yaml",
-    ];
-    let essence = declared.split(';').next().unwrap_or_default().trim();
-    KNOWN
-        .into_iter()
-        .find(|known| known.eq_ignore_ascii_case(essence))
-        .map(str::to_owned)
-}
-
-fn allowed(content: &SafeContent) -> Safety {
-    let report = content.report();
-    Safety {
+fn allowed(content: &SafeContent, suspicion: Option<&Suspicion>, profile: Profile) -> Safety {
+    let mut safety = Safety {
         decision: DecisionName::Allow,
         bypassed: content.bypassed().then_some(true),
         reason: None,
-        ..blocked_by(report)
+        ..blocked_by(content.report())
+    };
+    if let Some(suspicion) = suspicion {
+        safety.score = safety.score.max(finite(suspicion.score));
+        safety.flags.extend(suspicion.flags.iter().cloned());
+        safety.flags.sort();
+        safety.flags.dedup();
+        if suspicion.blocks(profile) {
+            safety.bypassed = Some(true);
+        }
     }
+    safety
+}
+
+fn held_back(score: f32, flags: Vec<String>, reason: String) -> Safety {
+    Safety {
+        decision: DecisionName::Block,
+        score: finite(score),
+        flags,
+        reason: Some(reason),
+        bypassed: None,
+        normalization_applied: Vec::new(),
+        obfuscation_signals: Vec::new(),
+    }
+}
+
+/// A score that is not a number is the worst.
+fn finite(score: f32) -> f32 {
+    if score.is_finite() { score } else { 20.0 }
 }
 
 fn blocked_by(report: &Report) -> Safety {
     Safety {
-        decision: DecisionName::Block,
-        score: if report.score.is_finite() {
-            report.score
-        } else {
-            20.0
-        },
-        flags: report.flags.clone(),
-        reason: Some(report.reason.clone()),
-        bypassed: None,
         normalization_applied: report.normalization.clone(),
         obfuscation_signals: report.obfuscation.clone(),
-    }
-}
-
-fn event(
-    wanted: &Wanted,
-    arrived: Option<&Arrived>,
-    safety: &Safety,
-    print: Option<&Fingerprint>,
-    started: Instant,
-) -> FetchEvent {
-    let bare = bare_event(wanted, started);
-    FetchEvent {
-        final_host: arrived.and_then(|a| a.final_url.host_str().map(str::to_owned)),
-        decision: match safety.decision {
-            DecisionName::Allow => FetchDecision::Allow,
-            DecisionName::Block => FetchDecision::Block,
-        },
-        score: f64::from(safety.score),
-        flags: safety.flags.clone(),
-        reason: safety.reason.clone(),
-        bypassed: safety.bypassed.unwrap_or(false),
-        bytes: arrived.map_or(0, |a| a.wire_bytes),
-        content_sha256: print.map(|print| print.sha256.clone()),
-        content_len: print.map_or(0, |print| print.length as u64),
-        backend: arrived.map_or("http", |a| a.backend).to_owned(),
-        ..bare
-    }
-}
-
-fn bare_event(wanted: &Wanted, started: Instant) -> FetchEvent {
-    let host = Url::parse(&wanted.url)
-        .ok()
-        .and_then(|url| url.host_str().map(str::to_owned));
-    FetchEvent {
-        fetch_id: wanted.fetch_id.clone(),
-        at_ms: now_ms(),
-        kind: wanted.kind,
-        result_id: wanted.result_id.clone(),
-        host: host.unwrap_or_else(|| "-".to_owned()),
-        url_sha256: Fingerprint::of(&wanted.url).sha256,
-        final_host: None,
-        decision: FetchDecision::Error,
-        score: 0.0,
-        flags: Vec::new(),
-        reason: None,
-        bypassed: false,
-        duration_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
-        bytes: 0,
-        content_sha256: None,
-        content_len: 0,
-        backend: "http".to_owned(),
-        error_code: None,
-    }
-}
-
-fn payload(app: &App, wanted: &Wanted, blocked: &Blocked) -> FlaggedPayload {
-    let report = blocked.report();
-    let content = blocked.payload();
-    let print = Fingerprint::of(&content);
-    let kept = i64::from(app.settings.store.retention_days) * 86_400_000;
-    FlaggedPayload {
-        fetch_id: wanted.fetch_id.clone(),
-        at_ms: now_ms(),
-        sha256: print.sha256,
-        len: print.length as u64,
-        content: content.into_bytes(),
-        score: f64::from(report.score),
-        flags: report.flags.clone(),
-        expires_at_ms: now_ms().saturating_add(kept),
+        ..held_back(report.score, report.flags.clone(), report.reason.clone())
     }
 }
 
@@ -331,7 +305,7 @@ async fn failed(
     wanted: &Wanted,
     target: &Target,
     started: Instant,
-    error: FetchError,
+    error: NoPage,
 ) -> ApiError {
     tracing::warn!(target: "upstream", fetch_id = wanted.fetch_id, host = %target.host, code = error.code(), "the origin failed");
     let event = FetchEvent {
@@ -342,23 +316,6 @@ async fn failed(
         Ok(()) => error.into(),
         Err(store) => store.into(),
     }
-}
-
-fn log(wanted: &Wanted, arrived: Option<&Arrived>, safety: &Safety, print: Option<&Fingerprint>) {
-    tracing::info!(
-        target: "security",
-        fetch_id = wanted.fetch_id,
-        result_id = wanted.result_id,
-        host = arrived.and_then(|a| a.final_url.host_str()),
-        decision = safety.decision.name(),
-        score = (f64::from(safety.score) * 10.0).round() / 10.0,
-        flags = safety.flags.join(","),
-        bypassed = safety.bypassed.unwrap_or(false),
-        by_exception = arrived.is_some_and(|a| a.by_exception),
-        sha256 = print.map(|print| print.sha256.as_str()),
-        length = print.map(|print| print.length),
-        "fetched"
-    );
 }
 
 /// Whether every host on the way is on the allowlist.

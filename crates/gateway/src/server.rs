@@ -107,19 +107,34 @@ impl Local {
         Ok(Self { app, router })
     }
 
-    /// Posts a JSON value to an endpoint, as an agent on this machine would.
+    /// Posts a JSON value to an endpoint.
     pub async fn post(
         &self,
         path: &'static str,
         body: &serde_json::Value,
     ) -> (u16, serde_json::Value) {
-        let peer = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let mut request = hyper::Request::new(Body::from(body.to_string()));
         *request.method_mut() = hyper::Method::POST;
+        let headers = request.headers_mut();
+        headers.insert("content-type", HeaderValue::from_static("application/json"));
+        self.ask(path, request).await
+    }
+
+    /// Gets an endpoint's answer.
+    pub async fn get(&self, path: &'static str) -> (u16, serde_json::Value) {
+        self.ask(path, hyper::Request::new(Body::empty())).await
+    }
+
+    /// Asks as the owner, on this machine.
+    async fn ask(
+        &self,
+        path: &'static str,
+        mut request: hyper::Request<Body>,
+    ) -> (u16, serde_json::Value) {
+        let peer = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         *request.uri_mut() = hyper::Uri::from_static(path);
         request.extensions_mut().insert(Peer(peer));
         let headers = request.headers_mut();
-        headers.insert("content-type", HeaderValue::from_static("application/json"));
         if let Some(owner) = self.app.tokens.owner_header() {
             headers.insert("authorization", owner);
         }

@@ -1,5 +1,7 @@
 //! Everything that requests share, built once from the settings.
 
+use crate::guard::{Guard, GuardError};
+use crate::probe::Probe;
 use crate::rendering;
 use crate::tokens::{TokenError, Tokens};
 use blastshield_config::{
@@ -34,6 +36,8 @@ pub(crate) struct App {
     pub(crate) search: upstream::Search,
     pub(crate) judge: Option<upstream::Judge>,
     pub(crate) renderer: Option<rendering::Renderer>,
+    pub(crate) probe: Probe,
+    pub(crate) guard: Guard,
     /// Requests that may be answered at once.
     pub(crate) turns: Arc<Semaphore>,
 }
@@ -70,6 +74,9 @@ pub enum StartError {
         /// Why not.
         kind: std::io::ErrorKind,
     },
+    /// The guard.
+    #[error(transparent)]
+    Guard(#[from] GuardError),
     /// The log files.
     #[error("the log files cannot be written: {0}")]
     Logs(std::io::ErrorKind),
@@ -82,15 +89,20 @@ impl App {
             Some(url) => StoreOptions::parse(url.reveal())?,
             None => StoreOptions::sqlite(&settings.store.path),
         };
-        let (store, detector) = tokio::join!(
-            Store::open(options),
-            tokio::task::spawn_blocking(Detector::shipped)
-        );
+        let make = if settings.security.enhanced_injection_detection {
+            Detector::shipped
+        } else {
+            Detector::rules_only
+        };
+        let (store, detector) =
+            tokio::join!(Store::open(options), tokio::task::spawn_blocking(make));
         let detector = detector.map_err(|_| StartError::Listen {
             address: settings.server.address,
             kind: std::io::ErrorKind::Other,
         })??;
-        Self::assemble(settings, tokens, Arc::new(detector), store?)
+        let (store, detector) = (store?, Arc::new(detector));
+        let guard = Guard::new(&settings, &tokens, &store, Arc::clone(&detector)).await?;
+        Self::assemble(settings, tokens, detector, store, guard)
     }
 
     /// Ends what was started, the store last.
@@ -98,6 +110,7 @@ impl App {
         if let Some(renderer) = &self.renderer {
             renderer.close().await;
         }
+        self.guard.close().await;
         self.store.close().await;
     }
 
@@ -106,6 +119,7 @@ impl App {
         tokens: Tokens,
         detector: Arc<Detector>,
         store: Store,
+        guard: Guard,
     ) -> Result<Self, StartError> {
         let policy = hop_policy(&settings);
         let resolver = resolver(&settings)?;
@@ -121,6 +135,8 @@ impl App {
             search: search(&settings)?,
             judge: judge(&settings)?,
             renderer,
+            probe: Probe::default(),
+            guard,
             turns: Arc::new(Semaphore::new(settings.server.max_requests)),
             settings,
         })

@@ -65,6 +65,11 @@ impl Tokens {
         Ok(Self { agent, owner })
     }
 
+    /// The owner's token.
+    pub(crate) fn owner(&self) -> &Secret {
+        &self.owner
+    }
+
     /// The header that makes a request the owner's own.
     pub(crate) fn owner_header(&self) -> Option<HeaderValue> {
         let mut value = HeaderValue::try_from(format!("Bearer {}", self.owner.reveal())).ok()?;

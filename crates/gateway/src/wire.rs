@@ -123,7 +123,7 @@ pub struct FetchRequest {
 #[serde(deny_unknown_fields)]
 pub struct WebFetchRequest {
     /// What to fetch.
-    #[schema(min_length = 1, max_length = 8192)]
+    #[schema(min_length = 1, max_length = 8192, format = "uri")]
     pub url: String,
     /// In which form.
     #[serde(default, rename = "extractMode")]

@@ -4,6 +4,7 @@ use crate::{
     StoreError,
     backend::{Arg, Conn},
     records::{FetchEvent, FlaggedPayload, SearchRecord},
+    writer::Work,
 };
 use std::fmt::Write as _;
 use std::sync::LazyLock;
@@ -79,9 +80,9 @@ const TABLES: [Table; 4] = [
     },
 ];
 
-/// Rows per statement. Few sizes, so that each is prepared once; the largest stays far below both databases'
-/// limit on placeholders.
-const SIZES: [usize; 4] = [64, 16, 4, 1];
+/// Rows per statement. A small batch is one statement; of larger ones there are few sizes, so that each is prepared
+/// once. The largest stays far below both databases' limit on placeholders.
+const SIZES: [usize; 10] = [64, 16, 8, 7, 6, 5, 4, 3, 2, 1];
 
 /// The statements by table, then by size.
 static STATEMENTS: LazyLock<Vec<Vec<String>>> = LazyLock::new(|| {
@@ -117,7 +118,30 @@ pub(crate) struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    pub(crate) fn search(&mut self, search: &'a SearchRecord) {
+    /// Takes the rows of a piece of work; whether it is one that consists of rows.
+    pub(crate) fn gather(&mut self, work: &'a Work) -> bool {
+        match work {
+            Work::Search(search) => self.search(search),
+            Work::Fetch(event) => self.fetch(event),
+            Work::Flag(payload) => self.flagged(payload),
+            Work::Blocked(both) => {
+                let (event, payload) = &**both;
+                self.fetch(event);
+                self.flagged(payload);
+            }
+            Work::Statement(..) | Work::Prune(_) | Work::Probe => return false,
+        }
+        true
+    }
+
+    /// Whether all rows go into one table by one statement.
+    pub(crate) fn fit_one_statement(&self) -> bool {
+        let mut used = self.tables.iter().filter(|rows| !rows.is_empty());
+        let only = used.next().filter(|rows| SIZES.contains(&rows.len()));
+        only.is_some() && used.next().is_none()
+    }
+
+    fn search(&mut self, search: &'a SearchRecord) {
         let [requests, results, ..] = &mut self.tables;
         requests.push(vec![
             Arg::text(&search.request_id),
@@ -144,7 +168,7 @@ impl<'a> Rows<'a> {
         }));
     }
 
-    pub(crate) fn fetch(&mut self, event: &'a FetchEvent) {
+    fn fetch(&mut self, event: &'a FetchEvent) {
         let [_, _, events, _] = &mut self.tables;
         events.push(vec![
             Arg::text(&event.fetch_id),
@@ -168,7 +192,7 @@ impl<'a> Rows<'a> {
         ]);
     }
 
-    pub(crate) fn flagged(&mut self, payload: &'a FlaggedPayload) {
+    fn flagged(&mut self, payload: &'a FlaggedPayload) {
         let [.., payloads] = &mut self.tables;
         payloads.push(vec![
             Arg::text(&payload.fetch_id),
@@ -216,6 +240,19 @@ mod tests {
             statement(&table, 2),
             "INSERT INTO t (a, b) VALUES ($1, $2), ($3, $4)"
         );
+    }
+
+    #[test]
+    fn one_statement_writes_a_few_rows_of_one_table() {
+        let fit = |counts: [usize; 4]| {
+            let tables = counts.map(|count| vec![Vec::new(); count]);
+            Rows { tables }.fit_one_statement()
+        };
+        assert!(fit([0, 0, 1, 0]));
+        assert!(fit([0, 0, 0, 8]));
+        assert!(!fit([0, 0, 0, 0]));
+        assert!(!fit([0, 0, 1, 1]));
+        assert!(!fit([0, 0, 9, 0]));
     }
 
     #[test]

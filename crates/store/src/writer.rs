@@ -3,6 +3,7 @@
 //! No timer delays a lone writer, and no writer is told "done" before its commit returned. A batch fails as one,
 //! unless the fault lies in one record: then each gets a transaction of its own. What failed before the commit was
 //! sent is tried once more on a fresh connection; a commit whose answer was lost is reported as failed, never repeated.
+//! A batch of one statement, as most are, needs no BEGIN and COMMIT in SQLite: it is a transaction by itself.
 
 use crate::{
     StoreError,
@@ -153,6 +154,9 @@ impl Writer {
 
     async fn attempts(&mut self, work: &[&Work]) -> Result<Vec<u64>, StoreError> {
         if let Some(mut conn) = self.conn.take() {
+            if let (Conn::Sqlite(_), Some(rows)) = (&conn, only_rows(work)) {
+                return self.insert(conn, rows, work.len()).await;
+            }
             match prepare(&mut conn, work).await {
                 Ok(deleted) => return self.finish(conn, deleted).await,
                 // An idle connection to a restarted database fails here, with nothing committed.
@@ -165,6 +169,20 @@ impl Writer {
             Ok(deleted) => self.finish(conn, deleted).await,
             Err(error) => self.undo(conn, error).await,
         }
+    }
+
+    /// Writes and commits in one step. It may have failed in its commit, so that it is not tried again.
+    async fn insert(
+        &mut self,
+        mut conn: Conn,
+        rows: Rows<'_>,
+        count: usize,
+    ) -> Result<Vec<u64>, StoreError> {
+        let outcome = rows.insert(&mut conn).await;
+        if outcome != Err(StoreError::Unavailable) {
+            self.conn = Some(conn);
+        }
+        outcome.map(|()| vec![0; count])
     }
 
     async fn finish(&mut self, mut conn: Conn, deleted: Vec<u64>) -> Result<Vec<u64>, StoreError> {
@@ -186,6 +204,15 @@ impl Writer {
     }
 }
 
+/// The rows of work that is nothing but rows, if one statement writes them all.
+fn only_rows<'a>(work: &[&'a Work]) -> Option<Rows<'a>> {
+    let mut rows = Rows::default();
+    work.iter()
+        .all(|work| rows.gather(work))
+        .then_some(rows)
+        .filter(Rows::fit_one_statement)
+}
+
 /// Everything of a transaction but its commit.
 async fn prepare(conn: &mut Conn, work: &[&Work]) -> Result<Vec<u64>, StoreError> {
     conn.begin().await?;
@@ -194,17 +221,12 @@ async fn prepare(conn: &mut Conn, work: &[&Work]) -> Result<Vec<u64>, StoreError
     for work in work {
         let mut count = 0;
         match work {
-            Work::Search(search) => rows.search(search),
-            Work::Fetch(event) => rows.fetch(event),
-            Work::Flag(payload) => rows.flagged(payload),
-            Work::Blocked(both) => {
-                let (event, payload) = &**both;
-                rows.fetch(event);
-                rows.flagged(payload);
-            }
             Work::Statement(sql, args) => count = conn.execute(sql, args.clone()).await?,
             Work::Prune(slice) => count = slice.delete(conn).await?,
             Work::Probe => probe(conn).await?,
+            Work::Search(_) | Work::Fetch(_) | Work::Flag(_) | Work::Blocked(_) => {
+                rows.gather(work);
+            }
         }
         deleted.push(count);
     }

@@ -212,6 +212,10 @@ impl Browserless {
         {
             url.query_pairs_mut().append_pair("token", token.expose());
         }
+        // The service takes this one beside the token; in the body it refuses it.
+        if self.options.block_ads {
+            url.query_pairs_mut().append_pair("blockAds", "true");
+        }
         let mut request = Request::new(reqwest::Method::POST, url);
         *request.body_mut() = Some(self.body(page).to_string().into());
         request
@@ -226,7 +230,6 @@ impl Browserless {
             "url": page.as_str(),
             "gotoOptions": {"waitUntil": self.options.wait_until.puppeteer(), "timeout": timeout},
             "bestAttempt": true,
-            "blockAds": self.options.block_ads,
         });
         if let (Some(selector), Some(fields)) = (self.selector(), body.as_object_mut()) {
             fields.insert(

@@ -12,6 +12,7 @@ mod judge;
 mod search;
 mod secret;
 mod transport;
+mod webhook;
 
 pub use base::BaseUrl;
 pub use browserless::{Browserless, BrowserlessOptions, RenderError, Rendered, WaitUntil};
@@ -25,3 +26,4 @@ pub use search::{
     SearchAnswer, SearchError, SearchQuery, SearchStrategy, Searxng, SearxngOptions,
 };
 pub use secret::Secret;
+pub use webhook::Webhook;

@@ -61,7 +61,7 @@ pub(crate) fn run(
     })
 }
 
-fn read_batch(reader: &mut impl BufRead) -> anyhow::Result<Vec<Vec<u8>>> {
+pub(crate) fn read_batch(reader: &mut impl BufRead) -> anyhow::Result<Vec<Vec<u8>>> {
     let mut lines = Vec::new();
     let mut bytes = 0;
     while lines.len() < BATCH_ROWS && bytes < BATCH_BYTES {

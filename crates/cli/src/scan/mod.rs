@@ -1,10 +1,10 @@
 //! `blastshield scan`: prompt injection in files, folders, standard input and rows.
 
-mod input;
-mod jsonl;
+pub(crate) mod input;
+pub(crate) mod jsonl;
 mod machine;
 mod people;
-mod visible;
+pub(crate) mod visible;
 
 use crate::args::ScanOptions;
 use crate::{CLEAN, ERROR, FINDINGS, progress};

@@ -50,7 +50,7 @@ pub struct RateSettings {
     /// Tool calls a minute.
     pub tool_calls_per_minute: u32,
     /// Tokens an hour.
-    pub tokens_per_hour: u64,
+    pub tokens_per_hour: u32,
     /// The pause after a limit was hit.
     pub cooldown: Duration,
     /// Sessions without limits.
@@ -138,7 +138,7 @@ pub struct OwnPattern {
     /// What it looks for.
     pub what: OwnTrigger,
     /// How many.
-    pub count: u32,
+    pub count: u8,
     /// Within this time.
     pub window: Duration,
     /// What is done.
@@ -193,11 +193,11 @@ pub(super) fn security(read: &Reader<'_>) -> Result<SecuritySettings, ConfigErro
         rates: RateSettings {
             enabled: read.truth("security.rateLimiting.enabled")?,
             messages_per_minute: read
-                .number("security.rateLimiting.messagesPerMinute", 1..=100_000)?,
+                .number("security.rateLimiting.messagesPerMinute", 0..=10_000)?,
             tool_calls_per_minute: read
-                .number("security.rateLimiting.toolCallsPerMinute", 1..=100_000)?,
+                .number("security.rateLimiting.toolCallsPerMinute", 0..=10_000)?,
             tokens_per_hour: read
-                .number("security.rateLimiting.tokensPerHour", 1..=1_000_000_000_000)?,
+                .number("security.rateLimiting.tokensPerHour", 0..=4_000_000_000)?,
             cooldown: Duration::from_millis(
                 read.number("security.rateLimiting.cooldownMs", 0..=86_400_000)?,
             ),
@@ -335,9 +335,9 @@ fn own(fields: &serde_json::Map<String, serde_json::Value>) -> Option<OwnPattern
     Some(OwnPattern {
         id: text("id")?,
         what,
-        count: u32::try_from(number("count")?)
+        count: u8::try_from(number("count")?)
             .ok()
-            .filter(|count| *count <= 1000)?,
+            .filter(|count| *count <= 32)?,
         window: Duration::from_secs(number("windowSeconds")?.min(86_400)),
         action,
     })

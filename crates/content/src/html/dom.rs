@@ -94,10 +94,14 @@ impl Element {
 #[derive(Debug)]
 pub(crate) struct Dom {
     pub(crate) nodes: Vec<Node>,
+    /// Elements named `style` in the order of the source, wherever they ended up.
+    pub(crate) styles: Vec<Id>,
+    /// Whether there was an element named `base`.
+    pub(crate) has_base: bool,
     nothing: Node,
 }
 
-/// What an iterative walk meets.
+/// What an iterative walk meets. Texts and comments are entered and not left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
     Enter(Id),
@@ -105,9 +109,14 @@ pub(crate) enum Step {
 }
 
 impl Dom {
-    pub(crate) fn new() -> Self {
+    /// An empty document with room for so many nodes.
+    pub(crate) fn with_room(nodes: usize) -> Self {
+        let mut room = Vec::with_capacity(nodes.max(1));
+        room.push(Node::new(Data::Document));
         Self {
-            nodes: vec![Node::new(Data::Document)],
+            nodes: room,
+            styles: Vec::new(),
+            has_base: false,
             nothing: Node::new(Data::Document),
         }
     }
@@ -182,6 +191,17 @@ impl Walk<'_> {
     pub(crate) fn pass_over(&mut self, entered: Id) {
         self.next = Some(Step::Leave(entered));
     }
+
+    fn after(&self, id: Id, node: &Node) -> Option<Step> {
+        if id == self.top {
+            return None;
+        }
+        match (node.next, node.parent) {
+            (NONE, NONE) => None,
+            (NONE, parent) => Some(Step::Leave(parent)),
+            (next, _) => Some(Step::Enter(next)),
+        }
+    }
 }
 
 impl Iterator for Walk<'_> {
@@ -190,19 +210,15 @@ impl Iterator for Walk<'_> {
     fn next(&mut self) -> Option<Step> {
         let step = self.next?;
         self.next = match step {
-            Step::Enter(id) => match self.dom.node(id).first {
-                NONE => Some(Step::Leave(id)),
-                child => Some(Step::Enter(child)),
-            },
-            Step::Leave(id) if id == self.top => None,
-            Step::Leave(id) => {
+            Step::Enter(id) => {
                 let node = self.dom.node(id);
-                match (node.next, node.parent) {
-                    (NONE, NONE) => None,
-                    (NONE, parent) => Some(Step::Leave(parent)),
-                    (next, _) => Some(Step::Enter(next)),
+                match (node.first, &node.data) {
+                    (NONE, Data::Text(_) | Data::Comment(_)) => self.after(id, node),
+                    (NONE, _) => Some(Step::Leave(id)),
+                    (child, _) => Some(Step::Enter(child)),
                 }
             }
+            Step::Leave(id) => self.after(id, self.dom.node(id)),
         };
         Some(step)
     }

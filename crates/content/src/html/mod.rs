@@ -215,7 +215,10 @@ fn language(dom: &Dom) -> Option<String> {
 
 /// `<base href>`: only the document's own scheme family counts.
 fn base_url(dom: &Dom, base: Option<&Url>) -> Option<Url> {
-    let id = dom.find(ROOT, &local_name!("base"))?;
+    // Most documents have none, and need not be searched for it.
+    let id = dom
+        .has_base
+        .then(|| dom.find(ROOT, &local_name!("base")))??;
     let href = dom.element(id)?.attr(&local_name!("href"))?;
     let url = Url::options().base_url(base).parse(href).ok()?;
     matches!(url.scheme(), "http" | "https").then_some(url)

@@ -25,6 +25,8 @@ use crate::Flag;
 const MAX_OPEN: usize = 512;
 /// Nodes in a document.
 const MAX_NODES: usize = 250_000;
+/// Pages have more bytes than this for each node, so that room for their nodes is seldom made twice.
+const BYTES_PER_NODE: usize = 32;
 /// What is fed at once.
 const PIECE: usize = 256 * 1024;
 
@@ -38,7 +40,7 @@ pub(crate) struct Parsed {
 /// Parses a whole document. No input makes it fail.
 pub(crate) fn parse(html: &str) -> Parsed {
     let builder = TreeBuilder::new(
-        Sink::new(),
+        Sink::with_room((html.len() / BYTES_PER_NODE).min(MAX_NODES)),
         TreeBuilderOpts {
             drop_doctype: true,
             ..TreeBuilderOpts::default()
@@ -53,6 +55,7 @@ pub(crate) fn parse(html: &str) -> Parsed {
         foreign: Cell::new(false),
         dropped: RefCell::default(),
         muted: RefCell::new(None),
+        in_script: Cell::new(false),
     };
     let tokenizer = Tokenizer::new(
         guard,
@@ -98,6 +101,8 @@ struct Guard {
     dropped: RefCell<HashMap<LocalName, usize>>,
     /// The element whose raw text is being thrown away.
     muted: RefCell<Option<LocalName>>,
+    /// The text of a script is being read, which nobody looks at.
+    in_script: Cell<bool>,
 }
 
 struct Count(Cell<usize>);
@@ -219,6 +224,12 @@ impl TokenSink for Guard {
                 _ => return TokenSinkResult::Continue,
             }
         }
+        if self.in_script.get() {
+            match &token {
+                Token::TagToken(_) | Token::EOFToken => self.in_script.set(false),
+                _ => return TokenSinkResult::Continue,
+            }
+        }
         if let Token::TagToken(tag) = &token {
             match tag.kind {
                 TagKind::StartTag => {
@@ -245,7 +256,11 @@ impl TokenSink for Guard {
                 }
             }
         }
-        self.builder.process_token(token, line)
+        let result = self.builder.process_token(token, line);
+        if let TokenSinkResult::RawData(RawKind::ScriptData) = result {
+            self.in_script.set(true);
+        }
+        result
     }
 
     fn end(&self) {

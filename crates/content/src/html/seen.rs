@@ -14,6 +14,9 @@ use crate::page::Hidden;
 /// Comparisons spent on custom properties in one document.
 const MAX_LOOKUPS: usize = 8_000_000;
 
+/// The colour of a link that no style gives another.
+const LINK: Paint = Paint::Rgba(0.0, 0.0, 238.0, 1.0);
+
 /// What a person sees of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Mark {
@@ -105,13 +108,11 @@ fn has_linked_sheet(dom: &Dom) -> bool {
 
 fn collect_sheets(dom: &Dom) -> Sheet {
     let mut sheet = Sheet::default();
-    for node in &dom.nodes {
-        let Some(element) = node.element() else {
+    for &id in &dom.styles {
+        let node = dom.node(id);
+        let Some(element) = node.element().filter(|_| node.parent != NONE) else {
             continue;
         };
-        if element.name.local != local_name!("style") || node.parent == NONE {
-            continue;
-        }
         let media = element
             .attr(&local_name!("media"))
             .unwrap_or_default()
@@ -161,6 +162,7 @@ impl Pass<'_> {
             customs: 0,
         };
         let mut stack = vec![start];
+        let has_rules = !self.sheet.is_empty();
         let dom = self.dom;
         let mut walk = dom.walk(ROOT);
         while let Some(step) = walk.next() {
@@ -192,7 +194,9 @@ impl Pass<'_> {
                             Seeing::Yes(inner, mark) => {
                                 self.marks.set(id, mark);
                                 stack.push(inner);
-                                self.above.push(element);
+                                if has_rules {
+                                    self.above.push(element);
+                                }
                             }
                             Seeing::No(reason) => {
                                 self.marks.set(id, Mark::Gone);
@@ -215,7 +219,7 @@ impl Pass<'_> {
                     if let Some(inner) = stack.pop() {
                         self.customs.truncate(inner.customs);
                     }
-                    if self.marks.get(id) != Mark::Gone {
+                    if has_rules && self.marks.get(id) != Mark::Gone {
                         self.above.pop(element);
                     }
                 }
@@ -241,12 +245,20 @@ impl Pass<'_> {
         let attributes = presentational(element);
         if self.sheet.is_empty() && inline.is_empty() && attributes.is_empty() {
             if element.tag() == &local_name!("a") && element.attr(&local_name!("href")).is_some() {
-                inner.color = Paint::Rgba(0.0, 0.0, 238.0, 1.0);
+                inner.color = LINK;
             }
             return Seeing::Yes(inner, mute(&inner));
         }
-        let mut style = self.cascade(id, &attributes, &inline);
         let whole_page = matches!(*element.tag(), local_name!("html") | local_name!("body"));
+        let Some(mut style) = self.cascade(id, &attributes, &inline) else {
+            if element.tag() == &local_name!("a") {
+                inner.color = LINK;
+            }
+            if self.unsure && whole_page {
+                inner.ground = Paint::Unknown;
+            }
+            return Seeing::Yes(inner, mute(&inner));
+        };
         if self.revealed && whole_page {
             let Style {
                 color,
@@ -281,7 +293,7 @@ impl Pass<'_> {
         inner.color = match style.color {
             Some(Paint::Inherit) => outer.color,
             Some(paint) => paint,
-            None if element.tag() == &local_name!("a") => Paint::Rgba(0.0, 0.0, 238.0, 1.0),
+            None if element.tag() == &local_name!("a") => LINK,
             None => outer.color,
         };
         inner.fill = match style.fill {
@@ -304,9 +316,14 @@ impl Pass<'_> {
         Seeing::Yes(inner, mute(&inner))
     }
 
-    fn cascade(&mut self, id: Id, attributes: &[Declared], inline: &[Declared]) -> Style {
+    /// The element's own style; nothing if nothing is declared for it.
+    fn cascade(&mut self, id: Id, attributes: &[Declared], inline: &[Declared]) -> Option<Style> {
         let mut found = std::mem::take(&mut self.found);
         self.sheet.declared(self.dom, id, &self.above, &mut found);
+        if found.is_empty() && attributes.is_empty() && inline.is_empty() {
+            self.found = found;
+            return None;
+        }
         let blocks = found.iter().map(|(_, index)| self.sheet.block(*index));
         let all: Vec<&Declared> = attributes
             .iter()
@@ -344,7 +361,7 @@ impl Pass<'_> {
             }
         }
         self.found = found;
-        style
+        Some(style)
     }
 }
 

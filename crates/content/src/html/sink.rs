@@ -36,9 +36,10 @@ static NAMELESS: QualName = QualName {
 };
 
 impl Sink {
-    pub(crate) fn new() -> Self {
+    /// A sink with room for so many nodes.
+    pub(crate) fn with_room(nodes: usize) -> Self {
         Self {
-            dom: RefCell::new(Dom::new()),
+            dom: RefCell::new(Dom::with_room(nodes)),
         }
     }
 
@@ -158,12 +159,22 @@ impl TreeSink for Sink {
             NONE
         };
         let integration_point = flags.mathml_annotation_xml_integration_point;
-        self.push(Data::Element(Element {
+        let (is_style, is_base) = (
+            name.local == local_name!("style"),
+            name.local == local_name!("base"),
+        );
+        let id = self.push(Data::Element(Element {
             name,
             attrs,
             contents,
             integration_point,
-        }))
+        }));
+        let dom = &mut *self.dom.borrow_mut();
+        if is_style {
+            dom.styles.push(id);
+        }
+        dom.has_base |= is_base;
+        id
     }
 
     fn create_comment(&self, text: StrTendril) -> Id {

@@ -46,22 +46,52 @@ pub(super) struct Index {
     open_firsts: Filter<12>,
 }
 
-impl Index {
-    /// Adds an entry; `None` if it is unusable.
-    pub(super) fn add(
-        &mut self,
-        spelling: &str,
-        concept: Concept,
-        language: Languages,
-    ) -> Option<()> {
+/// An entry as it is written: words, with `*` where more may stand before or follow.
+#[derive(Clone, Copy)]
+pub(super) struct Spelling<'s> {
+    inner: &'s str,
+    open: bool,
+    stem: bool,
+}
+
+impl<'s> Spelling<'s> {
+    pub(super) fn read(spelling: &'s str) -> Self {
         let (inner, open) = spelling
             .strip_prefix('*')
             .map_or((spelling, false), |rest| (rest, true));
         let (inner, stem) = inner
             .strip_suffix('*')
             .map_or((inner, false), |rest| (rest, true));
-        let folded = blastshield_text::fold(inner);
-        let cut: Vec<Token> = tokens(&folded).into_iter().filter(Token::is_word).collect();
+        Self { inner, open, stem }
+    }
+
+    /// The folded inner parts of many spellings. Folding costs little a letter and much a call, so that thousands of words
+    /// are folded as one text.
+    pub(super) fn fold_all(spellings: &[Self]) -> Vec<String> {
+        const BETWEEN: &str = "|";
+        let inner: Vec<&str> = spellings.iter().map(|spelling| spelling.inner).collect();
+        let folded = blastshield_text::fold(&inner.join(BETWEEN));
+        let pieces: Vec<String> = folded.split(BETWEEN).map(str::to_owned).collect();
+        if pieces.len() == spellings.len() {
+            pieces
+        } else {
+            // A word with the separator in it.
+            inner.into_iter().map(blastshield_text::fold).collect()
+        }
+    }
+}
+
+impl Index {
+    /// Adds an entry whose inner part was folded; `None` if it is unusable.
+    pub(super) fn add(
+        &mut self,
+        spelling: Spelling<'_>,
+        folded: &str,
+        concept: Concept,
+        language: Languages,
+    ) -> Option<()> {
+        let Spelling { open, stem, .. } = spelling;
+        let cut: Vec<Token> = tokens(folded).into_iter().filter(Token::is_word).collect();
         if cut.is_empty() || folded.contains('*') {
             return None;
         }

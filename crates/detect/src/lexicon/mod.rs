@@ -11,7 +11,7 @@ mod index;
 #[cfg(test)]
 pub(crate) use file::Example;
 pub(crate) use file::LanguageFile;
-use index::Index;
+use index::{Index, Spelling};
 use std::collections::HashMap;
 
 use crate::tokens::{Kind, Memo, Token};
@@ -112,16 +112,22 @@ impl Lexicon {
             if file.verb_last {
                 verb_last = verb_last.or(language);
             }
+            let mut spellings = Vec::new();
+            let mut meanings = Vec::new();
             for (name, words) in &file.concepts {
                 let concept = intern(&mut concepts, name)?;
-                for word in words {
-                    index
-                        .add(word, concept, language)
-                        .ok_or_else(|| LexiconError::Word {
-                            language: file.language.clone(),
-                            word: word.clone(),
-                        })?;
-                }
+                spellings.extend(words.iter().map(|word| Spelling::read(word)));
+                meanings.extend(words.iter().map(|word| (word, concept)));
+            }
+            let folded = Spelling::fold_all(&spellings);
+            let entries = spellings.into_iter().zip(&folded).zip(meanings);
+            for ((spelling, folded), (word, concept)) in entries {
+                index
+                    .add(spelling, folded, concept, language)
+                    .ok_or_else(|| LexiconError::Word {
+                        language: file.language.clone(),
+                        word: word.clone(),
+                    })?;
             }
         }
         Ok(Self {
@@ -312,7 +318,31 @@ mod tests {
     #[test]
     fn words_without_letters_are_refused() {
         let mut index = Index::default();
-        assert_eq!(index.add("**", Concept(0), Languages::ALL), None);
-        assert_eq!(index.add(" , ", Concept(0), Languages::ALL), None);
+        for word in ["**", " , "] {
+            let spelling = Spelling::read(word);
+            let folded = Spelling::fold_all(&[spelling]).concat();
+            let added = index.add(spelling, &folded, Concept(0), Languages::ALL);
+            assert_eq!(added, None, "{word}");
+        }
+    }
+    #[test]
+    fn words_are_folded_together_as_they_are_alone() {
+        for file in crate::rules::language_files().unwrap() {
+            let words: Vec<&String> = file.concepts.values().flatten().collect();
+            let spellings: Vec<Spelling<'_>> =
+                words.iter().map(|word| Spelling::read(word)).collect();
+            let together = Spelling::fold_all(&spellings);
+            for (spelling, folded) in spellings.iter().zip(&together) {
+                let alone = Spelling::fold_all(std::slice::from_ref(spelling)).concat();
+                let cut = |text: &str| -> Vec<u64> {
+                    tokens(text)
+                        .iter()
+                        .filter(|t| t.is_word())
+                        .map(|t| t.hash)
+                        .collect()
+                };
+                assert_eq!(cut(folded), cut(&alone), "{}: {alone}", file.language);
+            }
+        }
     }
 }

@@ -20,6 +20,7 @@ use std::sync::Arc;
     post,
     path = "/v1/fetch",
     request_body = FetchRequest,
+    security((), ("bearer" = [])),
     responses(
         (status = 200, body = FetchResponse),
         (status = 400, body = ErrorBody, description = "The request is malformed"),

@@ -11,6 +11,7 @@ use utoipa::{IntoParams, ToSchema};
 /// Which payloads.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct Which {
     /// How many at most.
     #[param(minimum = 1, maximum = 500, default = 50)]
@@ -56,6 +57,7 @@ pub(crate) struct FlaggedContent {
     get,
     path = "/v1/flagged",
     params(Which),
+    security(("bearer" = [])),
     responses(
         (status = 200, body = FlaggedList),
         (status = 400, body = ErrorBody),
@@ -96,6 +98,7 @@ pub(crate) async fn list(
     get,
     path = "/v1/flagged/{fetch_id}",
     params(("fetch_id" = String, Path, description = "From the list")),
+    security(("bearer" = [])),
     responses(
         (status = 200, body = FlaggedContent),
         (status = 401, body = ErrorBody),

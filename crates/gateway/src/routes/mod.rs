@@ -2,6 +2,7 @@
 
 mod fetch;
 mod flagged;
+pub(crate) mod guard;
 mod health;
 mod search;
 mod web_fetch;
@@ -16,13 +17,15 @@ use axum::routing::{get, post};
 use axum::{Json, Router, middleware};
 use std::sync::Arc;
 use tower_http::catch_panic::CatchPanicLayer;
-use utoipa::OpenApi;
+use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
+use utoipa::{Modify, OpenApi};
 
 #[derive(OpenApi)]
 #[openapi(
+    modifiers(&Bearer),
     info(
         title = "Blastshield",
-        description = "Search and fetch that an agent can trust.",
+        description = "Search and fetch that an agent can trust, and checks of what it reads, remembers and says.",
         license(name = "MIT OR Apache-2.0")
     ),
     paths(
@@ -32,7 +35,25 @@ use utoipa::OpenApi;
         health::healthz,
         health::readyz,
         flagged::list,
-        flagged::one
+        flagged::one,
+        guard::scan::scan,
+        guard::tool_results::wrap,
+        guard::memory::scan,
+        guard::prompt::sections,
+        guard::outbound::check,
+        guard::output::validate,
+        guard::stream::validate,
+        guard::sessions::status,
+        guard::sessions::message,
+        guard::sessions::tool_call,
+        guard::sessions::tokens,
+        guard::sessions::held,
+        guard::sessions::pardon,
+        guard::canaries::place,
+        guard::canaries::list,
+        guard::metrics::prometheus,
+        guard::metrics::json,
+        guard::metrics::alerts
     ),
     components(schemas(
         wire::SearchResponse,
@@ -44,6 +65,17 @@ use utoipa::OpenApi;
     ))
 )]
 struct Document;
+
+/// The tokens: the owner's routes need one, the agent's may do without on loopback.
+struct Bearer;
+
+impl Modify for Bearer {
+    fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
+        let scheme = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));
+        let components = document.components.get_or_insert_default();
+        components.add_security_scheme("bearer", scheme);
+    }
+}
 
 /// The OpenAPI document.
 #[must_use]
@@ -73,6 +105,8 @@ pub(crate) fn router(app: &Arc<App>) -> Router {
         .route("/readyz", get(health::readyz))
         .route("/openapi.json", get(|| async { Json(openapi()) }));
     work.merge(owner)
+        .merge(guard::agents(app))
+        .merge(guard::owner(app))
         .merge(open)
         .fallback(|| async { ApiError::NotFound("there is nothing here") })
         .method_not_allowed_fallback(wrong_method)

@@ -1,5 +1,6 @@
 //! `POST /v1/search`.
 
+use crate::addresses;
 use crate::clock::now_ms;
 use crate::error::{ApiError, ErrorBody};
 use crate::front::RequestId;
@@ -27,6 +28,7 @@ const WITHHELD: &str = "[withheld: the text reads like an attack]";
     post,
     path = "/v1/search",
     request_body = SearchRequest,
+    security((), ("bearer" = [])),
     responses(
         (status = 200, body = SearchResponse),
         (status = 400, body = ErrorBody, description = "The request is malformed"),
@@ -102,6 +104,8 @@ fn result(
 ) -> Result<(wire::SearchResult, CachedResult), ApiError> {
     let title = snippet(&hit.title, MAX_TITLE).text;
     let words = snippet(&hit.snippet, MAX_SNIPPET).text;
+    app.guard
+        .canaries_in(&format!("{title} {words}"), false, None);
     let source = snippet(&hit.source, MAX_SOURCE).text;
     let published = hit
         .published
@@ -109,13 +113,19 @@ fn result(
         .map(|text| snippet(text, MAX_PUBLISHED).text);
     let exposed = !app.settings.policy.redact_urls;
     let shown_url = exposed.then(|| hit.url.to_string());
-    let mut together = vec![title.as_str(), words.as_str(), source.as_str()];
+    let address = if exposed {
+        addresses::spoken_url(&hit.url)
+    } else {
+        addresses::spoken(&source)
+    };
+    let mut together = vec![title.as_str(), words.as_str(), address.as_str()];
     together.extend(published.as_deref());
-    together.extend(shown_url.as_deref());
-    let risk = Risk::of(&together, &app.detector, app.settings.policy.profile);
+    let profile = app.settings.policy.profile;
+    let risk = Risk::of(&together, &app.detector, profile);
     let (title, words, source, published, shown_url) = if risk == Risk::High {
-        let host = hit.url.host_str().unwrap_or_default().to_owned();
-        (WITHHELD.to_owned(), WITHHELD.to_owned(), host, None, None)
+        let host = hit.url.host_str().unwrap_or_default();
+        let domain = addresses::domain(host, &app.detector, profile);
+        (WITHHELD.to_owned(), WITHHELD.to_owned(), domain, None, None)
     } else {
         (title, words, source, published, shown_url)
     };

@@ -20,6 +20,7 @@ const MAX_CHARS: usize = 5_000_000;
     post,
     path = "/v1/web-fetch",
     request_body = WebFetchRequest,
+    security((), ("bearer" = [])),
     responses(
         (status = 200, body = WebFetchResponse),
         (status = 400, body = ErrorBody, description = "The request is malformed"),

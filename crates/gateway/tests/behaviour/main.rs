@@ -14,18 +14,24 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod addresses;
 mod attacks;
 mod browsing;
 mod domains;
+mod guard;
+mod hostile;
 mod judging;
 mod logs;
 mod openapi;
 mod pages;
+mod planted;
 mod reaching;
 mod rendering;
 mod requests;
 mod roles;
 mod running;
+mod saying;
 mod searching;
+mod sessions;
 mod shapes;
 mod variables;

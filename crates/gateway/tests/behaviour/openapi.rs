@@ -43,11 +43,29 @@ async fn every_route_is_documented() {
         routes,
         [
             "get /healthz",
+            "get /metrics",
             "get /readyz",
+            "get /v1/alerts",
+            "get /v1/canaries",
             "get /v1/flagged",
             "get /v1/flagged/{fetch_id}",
+            "get /v1/metrics",
+            "get /v1/prompt-sections",
+            "get /v1/sessions",
+            "get /v1/sessions/{key}",
+            "post /v1/canaries",
             "post /v1/fetch",
+            "post /v1/memory/scan",
+            "post /v1/outbound/check",
+            "post /v1/output/stream",
+            "post /v1/output/validate",
+            "post /v1/scan",
             "post /v1/search",
+            "post /v1/sessions/{key}/messages",
+            "post /v1/sessions/{key}/pardon",
+            "post /v1/sessions/{key}/tokens",
+            "post /v1/sessions/{key}/tool-calls",
+            "post /v1/tool-results",
             "post /v1/web-fetch",
         ]
     );
@@ -157,4 +175,21 @@ async fn documented_bounds_are_the_real_ones() {
             "{name}"
         );
     }
+}
+
+#[tokio::test]
+async fn parameters_and_tokens_are_documented_where_they_belong() {
+    let document = start(&[]).await.get("/openapi.json").await.body;
+    let limit = &document["paths"]["/v1/flagged"]["get"]["parameters"][0];
+    assert_eq!(
+        (&limit["name"], &limit["in"]),
+        (&json!("limit"), &json!("query"))
+    );
+    assert_eq!(limit["required"], false);
+    let scheme = &document["components"]["securitySchemes"]["bearer"];
+    assert_eq!(scheme["scheme"], "bearer");
+    let needed = |method: &str, path: &str| document["paths"][path][method]["security"].clone();
+    assert_eq!(needed("get", "/v1/flagged"), json!([{"bearer": []}]));
+    assert_eq!(needed("post", "/v1/web-fetch"), json!([{}, {"bearer": []}]));
+    assert_eq!(needed("get", "/healthz"), Value::Null);
 }

@@ -74,6 +74,17 @@ async fn a_name_that_leads_inside_is_refused() {
 }
 
 #[tokio::test]
+async fn a_host_too_long_for_a_name_is_refused_like_any_other() {
+    let long = vec!["a".repeat(63); 100].join(".");
+    let gateway = start(&[]).await;
+    let answer = gateway.web_fetch(&format!("https://{long}.example/")).await;
+    assert!(answer.is_blocked(), "{}", answer.text);
+    let (events, _folder) = gateway.stop_and_read_events().await;
+    assert_eq!(events.len(), 1);
+    assert_eq!(events[0].host, "-");
+}
+
+#[tokio::test]
 async fn a_redirect_inside_is_refused() {
     const INSIDE: [&str; 7] = [
         "http://10.0.0.1/",

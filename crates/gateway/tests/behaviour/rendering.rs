@@ -68,6 +68,11 @@ async fn a_renderer_that_fails_is_passed_by_or_told() {
         ResponseTemplate::new(429),
         ResponseTemplate::new(200).set_body_raw("{}", "application/json"),
         ResponseTemplate::new(200).set_body_raw(vec![0xff, 0xfe, 0xff], "text/html"),
+        ResponseTemplate::new(200)
+            .set_body_raw("<html><head></head><body></body></html>", "text/html"),
+        ResponseTemplate::new(200)
+            .set_body_raw(RENDERED, "text/html")
+            .insert_header("x-response-code", "200"),
     ] {
         let renderer = service(broken).await;
         let uri = renderer.uri();
@@ -82,6 +87,34 @@ async fn a_renderer_that_fails_is_passed_by_or_told() {
         let answer = gateway.web_fetch(&origin.url("/")).await;
         assert_eq!(answer.status, 502, "{}", answer.text);
     }
+}
+
+#[tokio::test]
+async fn a_wrong_token_is_told_as_that() {
+    let origin = Origin::page(HARMLESS).await;
+    for status in [401, 403] {
+        let renderer = service(
+            ResponseTemplate::new(status).set_body_string("Bad or missing authentication."),
+        )
+        .await;
+        let uri = renderer.uri();
+        let mut variables = browserless_variables(&uri);
+        variables.push(("CLAWRUBBER_BROWSERLESS_FALLBACK_TO_HTTP", "false"));
+        let gateway = start(&variables).await;
+        let answer = gateway.web_fetch(&origin.url("/")).await;
+        assert_eq!(answer.status, 502, "{}", answer.text);
+        assert_eq!(answer.body["error"]["code"], "renderer_denied");
+        assert!(!answer.text.contains(BROWSERLESS_TOKEN) && !answer.text.contains("Bad or"));
+        let gateway = start(&browserless_variables(&uri)).await;
+        let answer = gateway.web_fetch(&origin.url("/")).await;
+        assert!(answer.is_allowed(), "{}", answer.text);
+        assert_eq!(answer.body["source"]["fallback_used"], true);
+    }
+    let gone = nobody().await;
+    let mut variables = browserless_variables(&gone);
+    variables.push(("CLAWRUBBER_BROWSERLESS_FALLBACK_TO_HTTP", "false"));
+    let answer = start(&variables).await.web_fetch(&origin.url("/")).await;
+    assert_eq!(answer.body["error"]["code"], "renderer_failed");
 }
 
 #[tokio::test]
@@ -107,14 +140,13 @@ async fn every_option_of_the_renderer_reaches_it() {
     gateway.web_fetch(&origin.url("/")).await;
     let asked = requests(&renderer).await;
     assert_eq!(asked[0].url.path(), "/chromium/content");
-    let token = format!("token={BROWSERLESS_TOKEN}");
-    assert_eq!(asked[0].url.query(), Some(token.as_str()));
+    let query = format!("token={BROWSERLESS_TOKEN}&blockAds=true");
+    assert_eq!(asked[0].url.query(), Some(query.as_str()));
     let body = sent(&asked[0]);
     assert_eq!(body["url"], origin.url("/"));
     assert_eq!(body["gotoOptions"]["waitUntil"], "networkidle0");
     assert_eq!(body["gotoOptions"]["timeout"], 12_000);
     assert_eq!(body["bestAttempt"], true);
-    assert_eq!(body["blockAds"], true);
     assert!(body.get("waitForSelector").is_none());
 
     let mut variables = browserless_variables(&uri);
@@ -126,11 +158,13 @@ async fn every_option_of_the_renderer_reaches_it() {
     ]);
     let gateway = start(&variables).await;
     gateway.web_fetch(&origin.url("/")).await;
-    let body = sent(&requests(&renderer).await[1]);
+    let asked = requests(&renderer).await;
+    let query = format!("token={BROWSERLESS_TOKEN}");
+    assert_eq!(asked[1].url.query(), Some(query.as_str()));
+    let body = sent(&asked[1]);
     assert_eq!(body["gotoOptions"]["waitUntil"], "domcontentloaded");
     assert_eq!(body["gotoOptions"]["timeout"], 3_000);
     assert_eq!(body["waitForSelector"]["selector"], "#main");
-    assert_eq!(body["blockAds"], false);
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
+use wiremock::ResponseTemplate;
 
 /// An origin that answers when told to.
 async fn held() -> (Origin, Arc<Notify>) {
@@ -133,6 +134,62 @@ async fn health_names_each_dependency() {
 }
 
 #[tokio::test]
+async fn many_questions_about_health_are_one_probe() {
+    let slow = ResponseTemplate::new(200).set_delay(Duration::from_millis(300));
+    let (brave, renderer) = (service(slow.clone()).await, service(slow).await);
+    let (brave_uri, renderer_uri) = (brave.uri(), renderer.uri());
+    let mut variables = brave_variables(&brave_uri);
+    variables.extend(browserless_variables(&renderer_uri));
+    let gateway = start(&variables).await;
+    let mut asked = Vec::new();
+    for n in 0..60 {
+        let path = if n % 2 == 0 { "/healthz" } else { "/readyz" };
+        let request = gateway.request(reqwest::Method::GET, path);
+        asked.push(tokio::spawn(answer(request)));
+    }
+    for one in asked {
+        let health = one.await.unwrap();
+        assert_eq!(health.status, 200, "{}", health.text);
+        assert_eq!(health.body["dependencies"]["search"], "ok");
+    }
+    for server in [&brave, &renderer] {
+        let probes = server.received_requests().await.unwrap().len();
+        // A machine that is very slow may need a second one.
+        assert!((1..=3).contains(&probes), "{probes} probes");
+    }
+}
+
+#[tokio::test]
+async fn a_probe_goes_on_when_its_client_leaves() {
+    let slow = ResponseTemplate::new(200).set_delay(Duration::from_millis(500));
+    let brave = service(slow).await;
+    let gateway = start(&brave_variables(&brave.uri())).await;
+    for _ in 0..20 {
+        let mut stream = TcpStream::connect(gateway.address).await.unwrap();
+        let head = format!("GET /healthz HTTP/1.1\r\nHost: {}\r\n\r\n", gateway.address);
+        stream.write_all(head.as_bytes()).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert_eq!(
+        gateway.get("/healthz").await.body["dependencies"]["search"],
+        "ok"
+    );
+    let probes = brave.received_requests().await.unwrap().len();
+    assert!((1..=3).contains(&probes), "{probes} probes");
+}
+
+#[tokio::test]
+async fn a_probe_has_an_end() {
+    let hung = ResponseTemplate::new(200).set_delay(Duration::from_secs(60));
+    let brave = service(hung).await;
+    let gateway = start(&brave_variables(&brave.uri())).await;
+    let health = gateway.get("/healthz").await;
+    assert_eq!(health.status, 200);
+    assert_eq!(health.body["dependencies"]["search"], "down");
+    assert_eq!(health.body["ready"], true, "search is not needed to fetch");
+}
+
+#[tokio::test]
 async fn a_locked_store_is_503_and_nothing_gets_through_unrecorded() {
     use sqlx::{ConnectOptions, Connection};
     let bad = hostile();
@@ -169,7 +226,16 @@ async fn a_locked_store_is_503_and_nothing_gets_through_unrecorded() {
         gateway.web_fetch(&good).await.is_allowed(),
         "it recovers by itself"
     );
-    assert_eq!(gateway.get("/readyz").await.status, 200);
+    // The last answer about the store holds for a moment.
+    let mut ready = false;
+    for _ in 0..200 {
+        ready = gateway.get("/readyz").await.status == 200;
+        if ready {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert!(ready, "and says so");
     other.close().await.unwrap();
 }
 

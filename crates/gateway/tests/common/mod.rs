@@ -2,12 +2,14 @@
 
 mod fakes;
 mod gateway;
+mod guarded;
 mod names;
 mod origin;
 mod texts;
 
 pub(crate) use fakes::*;
 pub(crate) use gateway::*;
+pub(crate) use guarded::*;
 pub(crate) use names::*;
 pub(crate) use origin::*;
 pub(crate) use texts::*;

@@ -5,6 +5,9 @@ use html5ever::local_name;
 use super::measure::Measure;
 use crate::html::dom::{Data, Dom, Id, Step};
 
+/// Text in which a heading may be the title once more.
+const HEAD: usize = 400;
+
 /// Drops link lists, forms and the title's repetition under `top`.
 pub(crate) fn clean(
     dom: &Dom,
@@ -34,13 +37,15 @@ fn drop_clutter(
             walk.pass_over(id);
             continue;
         }
-        if let Data::Text(text) = &dom.node(id).data {
+        if seen_text < HEAD
+            && let Data::Text(text) = &dom.node(id).data
+        {
             seen_text += text.trim().len();
         }
         if id == top || dom.element(id).is_none() {
             continue;
         }
-        if is_clutter(dom, id, left) || (seen_text < 400 && repeats_title(dom, id, title)) {
+        if is_clutter(dom, id, left) || (seen_text < HEAD && repeats_title(dom, id, title)) {
             if let Some(flag) = dropped.get_mut(id as usize) {
                 *flag = true;
             }
@@ -73,7 +78,9 @@ fn drop_lone_headings(dom: &Dom, top: Id, gone: &dyn Fn(Id) -> bool, dropped: &m
                     in_heading += 1;
                 } else if in_heading == 0 {
                     match &dom.node(id).data {
-                        Data::Text(text) if !text.trim().is_empty() => open = None,
+                        Data::Text(text) if open.is_some() && !text.trim().is_empty() => {
+                            open = None;
+                        }
                         Data::Element(element) if element.tag() == &local_name!("img") => {
                             open = None;
                         }

@@ -39,13 +39,16 @@ impl Main {
 /// Prose below which a page is too small to say what is main in it.
 const SMALL: usize = 140;
 
+/// Characters below which nothing worth reading is left.
+const FEW: usize = 25;
+
 /// Chooses the main part of the page under `body`.
 pub(crate) fn main_part(dom: &Dom, marks: &Marks, body: Id, title: &str) -> Main {
     let gone = |id: Id| marks.get(id) == Mark::Gone;
     let mut dropped = vec![false; dom.nodes.len()];
-    let whole = Measure::of(dom, body, &gone);
+    let whole = Measure::of(dom, body, gone);
     hints::set_aside(dom, body, &whole, &gone, &mut dropped);
-    let left = Measure::of(dom, body, &|id| gone(id) || is_set(&dropped, id));
+    let left = whole.again(dom, body, |id| gone(id) || is_set(&dropped, id));
     // If next to nothing is left, the hints were wrong: better too much than nothing.
     let lost = whole.chars(body) > left.chars(body);
     let little = left.chars(body) < 60 || left.chars(body) * 20 < whole.chars(body);
@@ -54,8 +57,8 @@ pub(crate) fn main_part(dom: &Dom, marks: &Marks, body: Id, title: &str) -> Main
     }
     let top = choose(dom, body, &left, &dropped);
     clean::clean(dom, top, &left, &gone, title, &mut dropped);
-    let after = Measure::of(dom, top, &|id| gone(id) || is_set(&dropped, id));
-    if after.chars(top) < 25 && whole.chars(body) > after.chars(top) {
+    let after = whole.chars_up_to(FEW, dom, top, |id| gone(id) || is_set(&dropped, id));
+    if after < FEW && whole.chars(body) > after {
         return Main::whole(dom, body);
     }
     let narrowed = top != body || dropped.contains(&true);

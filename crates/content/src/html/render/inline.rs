@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::invisible::clean_into;
+use super::plain::{is_space, plain_length};
+use crate::invisible::cleaned;
 use crate::page::Hidden;
 use crate::{Flag, Mode};
 
@@ -27,7 +28,6 @@ pub(crate) struct Inline {
     text: String,
     spans: Vec<Span>,
     markdown: bool,
-    scratch: String,
 }
 
 /// Removed invisible characters from which on the original text is worth a look.
@@ -40,7 +40,6 @@ impl Inline {
             text: String::new(),
             spans: Vec::new(),
             markdown: mode == Mode::Markdown,
-            scratch: String::new(),
         }
     }
 
@@ -52,38 +51,38 @@ impl Inline {
         flags: &mut BTreeSet<Flag>,
         hidden: &mut Hidden,
     ) {
-        self.scratch.clear();
-        let removed = clean_into(text, &mut self.scratch, flags);
+        let (visible, removed) = cleaned(text, flags);
         if removed >= SUSPICIOUS {
             hidden.add(Flag::InvisibleCharacters, text);
         }
-        let scratch = std::mem::take(&mut self.scratch);
-        let escape = self.markdown && !code;
-        let mut words = scratch
-            .split([' ', '\n', '\t', '\r', '\u{a0}', '\u{c}'])
-            .peekable();
-        if words.peek().is_some_and(|first| first.is_empty()) {
+        self.words(&visible, self.markdown && !code);
+    }
+
+    fn words(&mut self, text: &str, escape: bool) {
+        let mut rest = text.trim_start_matches(is_space);
+        if text.is_empty() || rest.len() < text.len() {
             self.space();
         }
-        let mut first = true;
-        for word in words {
-            if word.is_empty() {
-                continue;
+        while !rest.is_empty() {
+            // The first word of a line may forge more than the others.
+            let at_line_start = self.text.is_empty() || self.text.ends_with('\n');
+            let plain = if escape && at_line_start {
+                0
+            } else {
+                plain_length(rest, escape)
+            };
+            let whole_word = || rest.find(is_space).unwrap_or(rest.len());
+            let (part, after) = rest.split_at(if plain > 0 { plain } else { whole_word() });
+            if escape && plain == 0 {
+                push_escaped(&mut self.text, part);
+            } else {
+                self.text.push_str(part);
             }
-            if !first {
+            rest = after.trim_start_matches(is_space);
+            if rest.len() < after.len() {
                 self.space();
             }
-            first = false;
-            if escape {
-                push_escaped(&mut self.text, word);
-            } else {
-                self.text.push_str(word);
-            }
         }
-        if !first && scratch.ends_with([' ', '\n', '\t', '\r', '\u{a0}', '\u{c}']) {
-            self.space();
-        }
-        self.scratch = scratch;
     }
 
     /// Adds text as it is.
@@ -92,7 +91,7 @@ impl Inline {
     }
 
     pub(crate) fn space(&mut self) {
-        if !self.text.is_empty() && !self.text.ends_with([' ', '\n']) {
+        if !matches!(self.text.as_bytes().last(), None | Some(b' ' | b'\n')) {
             self.text.push(' ');
         }
     }

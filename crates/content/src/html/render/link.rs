@@ -50,6 +50,10 @@ pub(crate) fn resolve(
     }
     // What would end the link in markdown, or be invisible in it, is encoded.
     let text: String = url.into();
+    let is_harmless = |byte: u8| byte.is_ascii_graphic() && !b"()<>\\".contains(&byte);
+    if text.len() <= MAX_LENGTH && text.bytes().all(is_harmless) {
+        return Some(text);
+    }
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

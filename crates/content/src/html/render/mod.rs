@@ -3,6 +3,7 @@
 mod block;
 mod inline;
 mod link;
+mod plain;
 mod table;
 mod tags;
 

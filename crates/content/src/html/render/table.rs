@@ -95,7 +95,10 @@ pub(crate) fn is_data_table(dom: &Dom, table: Id, skip: &dyn Fn(Id) -> bool) -> 
         match step {
             Step::Enter(id) if skip(id) => walk.pass_over(id),
             Step::Enter(id) => match &dom.node(id).data {
-                Data::Text(text) => length += text.trim().len(),
+                Data::Text(text) => {
+                    length += text.trim().len();
+                    widest = widest.max(length);
+                }
                 Data::Element(element) => match *element.tag() {
                     local_name!("table") if id != table => return false,
                     local_name!("article")
@@ -117,7 +120,7 @@ pub(crate) fn is_data_table(dom: &Dom, table: Id, skip: &dyn Fn(Id) -> bool) -> 
                 },
                 _ => {}
             },
-            Step::Leave(_) => widest = widest.max(length),
+            Step::Leave(_) => {}
         }
         if widest > MAX_CELL {
             return false;

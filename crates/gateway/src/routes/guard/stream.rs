@@ -1,0 +1,223 @@
+//! `POST /v1/output/stream`: what an agent says while it says it.
+//!
+//! The request's body is the text, as it comes; the answer is a stream of server-sent events that starts at once:
+//! `release` with text that may go out, `issue` for each finding, and one `end`. After a finding that blocks nothing
+//! more is released. A client that goes away ends it.
+
+use super::output::IssueBody;
+use crate::error::{ApiError, ErrorBody};
+use crate::guard::answer_blocked;
+use crate::state::App;
+use axum::body::{Body, BodyDataStream};
+use axum::extract::{Query, State};
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use blastshield_guard::output::{BLOCKED, Context};
+use blastshield_guard::stream::{OutputStream, Released};
+use blastshield_leak::Scope;
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt as _};
+use serde::Deserialize;
+use serde_json::json;
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::sync::Arc;
+use utoipa::IntoParams;
+
+/// What of an answer is kept so that a finding can be told by its hash.
+const KEPT: usize = 64 << 10;
+
+/// Whose answer it is.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(crate) struct Whose {
+    /// The session.
+    #[param(min_length = 1, max_length = 256)]
+    session_key: Option<String>,
+}
+
+/// Validates an answer while it is written.
+#[utoipa::path(
+    post,
+    path = "/v1/output/stream",
+    params(Whose),
+    request_body(content = Option<String>, content_type = "text/plain", description = "The answer, as it comes"),
+    responses(
+        (status = 200, description = "Server-sent events: `release`, `issue` and one `end`"),
+        (status = 400, body = ErrorBody),
+        (status = 401, body = ErrorBody),
+        (status = 403, body = ErrorBody, description = "The session is blocked"),
+        (status = 429, body = ErrorBody, description = "The session has to wait"),
+        (status = 503, body = ErrorBody)
+    )
+)]
+pub(crate) async fn validate(
+    State(app): State<Arc<App>>,
+    whose: Result<Query<Whose>, axum::extract::rejection::QueryRejection>,
+    body: Body,
+) -> Result<Response, ApiError> {
+    let Query(whose) =
+        whose.map_err(|_| ApiError::field("sessionKey", "the query may hold sessionKey alone"))?;
+    app.guard.admit(whose.session_key.as_deref())?;
+    let stream = app.guard.validator().map(|validator| {
+        let context = Context {
+            session_key: whose.session_key.clone(),
+            tools_called: Vec::new(),
+        };
+        OutputStream::new(validator, context)
+    });
+    let checked = Checked {
+        limit: app.settings.security.max_body_bytes,
+        app,
+        session: whose.session_key,
+        body: body.into_data_stream(),
+        stream,
+        cut: Vec::new(),
+        taken: 0,
+        recent: String::new(),
+        ready: VecDeque::new(),
+        ended: false,
+    };
+    let mut response = Body::from_stream(events(checked)).into_response();
+    response.headers_mut().insert(
+        header::CONTENT_TYPE,
+        HeaderValue::from_static("text/event-stream"),
+    );
+    Ok(response)
+}
+
+/// An answer on its way.
+struct Checked {
+    app: Arc<App>,
+    session: Option<String>,
+    body: BodyDataStream,
+    /// Absent when validation is switched off.
+    stream: Option<OutputStream>,
+    /// The first bytes of a character whose rest has not come.
+    cut: Vec<u8>,
+    taken: usize,
+    limit: usize,
+    recent: String,
+    ready: VecDeque<Bytes>,
+    ended: bool,
+}
+
+fn events(checked: Checked) -> impl Stream<Item = Result<Bytes, Infallible>> {
+    futures_util::stream::unfold(checked, |mut checked| async move {
+        loop {
+            if let Some(event) = checked.ready.pop_front() {
+                return Some((Ok(event), checked));
+            }
+            if checked.ended {
+                return None;
+            }
+            checked.step().await;
+        }
+    })
+}
+
+impl Checked {
+    /// Takes the next piece of the body and queues what comes of it.
+    async fn step(&mut self) {
+        let wait = self.app.settings.server.request_timeout;
+        let Ok(piece) = tokio::time::timeout(wait, self.body.next()).await else {
+            return self.end("too_slow");
+        };
+        match piece {
+            Some(Ok(bytes)) => {
+                self.taken = self.taken.saturating_add(bytes.len());
+                if self.taken > self.limit {
+                    return self.end("too_large");
+                }
+                match self.text(&bytes) {
+                    Some(text) => self.push(&text).await,
+                    None => self.end("not_utf8"),
+                }
+            }
+            Some(Err(_)) => self.end("broken_off"),
+            None if !self.cut.is_empty() => self.end("not_utf8"),
+            None => self.finish().await,
+        }
+    }
+
+    /// Whole characters of what has come; nothing when it is no UTF-8.
+    fn text(&mut self, bytes: &[u8]) -> Option<String> {
+        self.cut.extend_from_slice(bytes);
+        let valid = match std::str::from_utf8(&self.cut) {
+            Ok(text) => text.len(),
+            Err(error) if error.error_len().is_none() => error.valid_up_to(),
+            Err(_) => return None,
+        };
+        let rest = self.cut.split_off(valid);
+        let whole = std::mem::replace(&mut self.cut, rest);
+        String::from_utf8(whole).ok()
+    }
+
+    async fn push(&mut self, text: &str) {
+        self.recent.push_str(text);
+        let excess = self.recent.len().saturating_sub(KEPT);
+        let excess = self.recent.ceil_char_boundary(excess);
+        self.recent.drain(..excess);
+        let released = match &mut self.stream {
+            Some(stream) => stream.push(text),
+            None => Released {
+                text: text.to_owned(),
+                ..Released::default()
+            },
+        };
+        self.release(released).await;
+    }
+
+    async fn finish(&mut self) {
+        let released = self
+            .stream
+            .as_mut()
+            .map_or_else(Released::default, OutputStream::finish);
+        self.release(released).await;
+        if !self.ended {
+            self.queue("end", &json!({"safe": true}));
+            self.ended = true;
+        }
+    }
+
+    async fn release(&mut self, released: Released) {
+        if !released.text.is_empty() {
+            self.queue("release", &json!({"text": released.text}));
+        }
+        for issue in &released.issues {
+            let body = serde_json::to_value(IssueBody::from(issue));
+            self.queue("issue", &body.unwrap_or_default());
+        }
+        if released.blocked {
+            let kinds: Vec<&str> = released
+                .issues
+                .iter()
+                .map(|issue| issue.kind.name())
+                .collect();
+            let findings = self
+                .app
+                .guard
+                .scanner()
+                .scan_with(&self.recent, Scope::SECRETS);
+            let session = self.session.as_deref();
+            // The answer is over in any case; that the session could not be ended is in the log.
+            let _ = answer_blocked(&self.app, session, &kinds, &findings, &self.recent).await;
+            self.queue("end", &json!({"safe": false, "sanitizedContent": BLOCKED}));
+            self.ended = true;
+        }
+    }
+
+    /// Ends an answer that cannot be checked: what is held back stays back.
+    fn end(&mut self, why: &str) {
+        self.queue(
+            "end",
+            &json!({"safe": false, "error": why, "sanitizedContent": BLOCKED}),
+        );
+        self.ended = true;
+    }
+
+    fn queue(&mut self, event: &str, data: &serde_json::Value) {
+        let text = format!("event: {event}\ndata: {data}\n\n");
+        self.ready.push_back(Bytes::from(text));
+    }
+}
