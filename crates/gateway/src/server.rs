@@ -26,6 +26,8 @@ const MAX_CONNECTIONS: usize = 1024;
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 /// How often old records are deleted.
 const PRUNE_EVERY: Duration = Duration::from_secs(3600);
+/// How soon a canary is looked for that another process placed.
+const REFRESH_EVERY: Duration = Duration::from_secs(5);
 
 /// A gateway that listens.
 pub struct Gateway {
@@ -60,6 +62,7 @@ impl Gateway {
         let turns = Arc::new(Semaphore::new(MAX_CONNECTIONS));
         let graceful = GracefulShutdown::new();
         let pruning = tokio::spawn(prune(Arc::clone(&app)));
+        let refreshing = tokio::spawn(refresh(Arc::clone(&app)));
         tokio::pin!(end);
         loop {
             let turn = tokio::select! {
@@ -89,6 +92,7 @@ impl Gateway {
             tracing::warn!(target: "access", "some requests did not finish in time");
         }
         pruning.abort();
+        refreshing.abort();
         app.close().await;
     }
 }
@@ -195,6 +199,15 @@ async fn answer(router: Router, request: hyper::Request<Body>) -> axum::response
     match router.oneshot(request).await {
         Ok(response) => response,
         Err(never) => match never {},
+    }
+}
+
+async fn refresh(app: Arc<App>) {
+    let mut ticks = tokio::time::interval(REFRESH_EVERY);
+    loop {
+        ticks.tick().await;
+        // What failed is in the log, and tried again.
+        let _ = app.guard.refresh(&app.store).await;
     }
 }
 

@@ -126,6 +126,15 @@ impl Store {
         }
     }
 
+    /// How many canaries there are; they are never deleted, so that more means new ones.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub async fn canary_count(&self) -> Result<u64, StoreError> {
+        let rows = self.read("SELECT COUNT(*) FROM canaries", vec![]).await?;
+        rows.first().ok_or(StoreError::Corrupt)?.size(0)
+    }
+
     /// Every canary, oldest first.
     ///
     /// # Errors

@@ -534,6 +534,7 @@ async fn canaries_are_kept_once(location: &str) {
         store.canaries().await.unwrap(),
         [canary("two", 1), canary("one", 2)]
     );
+    assert_eq!(store.canary_count().await.unwrap(), 2);
     assert!(!format!("{:?}", canary("one", 2)).contains("one"));
     store.close().await;
 }

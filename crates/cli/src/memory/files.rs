@@ -264,7 +264,8 @@ mod tests {
     #[test]
     fn what_is_not_looked_at_is_named() {
         let folder = tempfile::tempdir().unwrap();
-        std::os::unix::fs::symlink("/etc/passwd", folder.path().join("MEMORY.md")).unwrap();
+        let elsewhere = tempfile::NamedTempFile::new().unwrap();
+        std::os::unix::fs::symlink(elsewhere.path(), folder.path().join("MEMORY.md")).unwrap();
         let large = fs::File::create(folder.path().join("large.md")).unwrap();
         large.set_len(MAX_FILE + 1).unwrap();
         let deep: std::path::PathBuf = std::iter::repeat_n("d", MAX_DEPTH + 2).collect();

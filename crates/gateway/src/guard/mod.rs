@@ -16,8 +16,9 @@ use blastshield_guard::output::{PromptShingles, Rules, Validator};
 use blastshield_leak::{self as leak, Canary, Class, Finding, Leak, Scanner, Scope};
 use blastshield_limits::{Detection, Hold, Moment, Refused, Sessions, Sighting};
 use blastshield_store::{SessionHold, Store};
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 pub use setup::GuardError;
 
@@ -33,6 +34,8 @@ pub(crate) struct Guard {
     canaries: bool,
     /// and there are some.
     placed: AtomicBool,
+    /// Those of the store.
+    known: Mutex<HashSet<String>>,
     alarm: Alarm,
 }
 
@@ -45,8 +48,35 @@ impl Guard {
             .clone()
     }
 
+    /// Looks for canaries that another process placed, such as the command line's.
+    pub(crate) async fn refresh(&self, store: &Store) -> Result<(), ApiError> {
+        let known = self.known().len() as u64;
+        if store.canary_count().await? == known {
+            return Ok(());
+        }
+        for record in store.canaries().await? {
+            if self.known().contains(&record.value) {
+                continue;
+            }
+            let severity = setup::severity(record.severity == "critical");
+            let canary = Canary::parse(&record.value, severity).map_err(|error| {
+                tracing::error!(target: "security", %error, "the store holds what is no canary");
+                ApiError::Internal
+            })?;
+            self.watch_for(canary)?;
+        }
+        Ok(())
+    }
+
+    fn known(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Looks for one more canary from now on.
     pub(crate) fn watch_for(&self, canary: Canary) -> Result<(), ApiError> {
+        if !self.known().insert(canary.token().to_owned()) {
+            return Ok(());
+        }
         let mut scanner = self.scanner.write().unwrap_or_else(PoisonError::into_inner);
         self.placed.store(true, Ordering::Release);
         *scanner = scanner.with_canary(canary).map_err(|error| {

@@ -17,7 +17,7 @@ use blastshield_store::{CanaryRecord, Store, StoreError};
 use std::io::Read as _;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 
 /// Held sessions that a restart takes over at most.
 const MAX_RESTORED: u32 = 100_000;
@@ -94,6 +94,7 @@ impl Guard {
             }),
             canaries: security.canaries.enabled,
             placed: AtomicBool::new(placed),
+            known: Mutex::new(kept.into_iter().map(|canary| canary.value).collect()),
             alarm: Alarm::start(settings, scanner.clone())?,
             scanner: RwLock::new(scanner),
         })
@@ -193,7 +194,7 @@ fn hold(kept: &blastshield_store::SessionHold) -> Option<Hold> {
     })
 }
 
-fn severity(critical: bool) -> Severity {
+pub(super) fn severity(critical: bool) -> Severity {
     if critical {
         Severity::Critical
     } else {

@@ -182,6 +182,8 @@ async fn a_streamed_answer_without_secrets_comes_out_whole() {
     assert_eq!(released(&events), text);
     assert_eq!(events.last().unwrap().1["safe"], true);
 
+    let none = gateway.request(Method::POST, "/v1/output/stream");
+    assert_eq!(answer(none).await.status, 400);
     let broken = streamed(&gateway, vec![b"ab\xff".to_vec()]).await;
     assert_eq!(broken.last().unwrap().1["error"], "not_utf8");
     let cut_off = streamed(&gateway, vec!["é".as_bytes()[..1].to_vec()]).await;
@@ -240,4 +242,31 @@ async fn a_canary_is_found_wherever_it_turns_up() {
         "{}",
         again.text
     );
+}
+
+#[tokio::test]
+async fn a_canary_of_another_process_is_found_soon() {
+    use blastshield_store::{CanaryRecord, Store, StoreOptions};
+    let gateway = start(&[]).await;
+    let path = gateway.folder.path().join("blastshield.db");
+    let store = Store::open(StoreOptions::sqlite(path)).await.unwrap();
+    let value = "CANARY_NOTES_0f8e2b7c94d1a6635b0e7f29c8d4a1b3".to_owned();
+    let record = CanaryRecord {
+        value: value.clone(),
+        location: "notes".to_owned(),
+        severity: "warn".to_owned(),
+        at_ms: 1,
+    };
+    store.add_canary(record).await.unwrap();
+    store.close().await;
+    for _ in 0..200 {
+        let found = gateway
+            .post("/v1/outbound/check", &json!({"content": value}))
+            .await;
+        if found.body["canaries"][0]["location"] == "notes" {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    }
+    panic!("it was not found");
 }

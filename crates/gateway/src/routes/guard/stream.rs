@@ -8,7 +8,7 @@ use super::output::IssueBody;
 use crate::error::{ApiError, ErrorBody};
 use crate::guard::answer_blocked;
 use crate::state::App;
-use axum::body::{Body, BodyDataStream};
+use axum::body::{Body, BodyDataStream, HttpBody as _};
 use axum::extract::{Query, State};
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
@@ -41,7 +41,7 @@ pub(crate) struct Whose {
     post,
     path = "/v1/output/stream",
     params(Whose),
-    request_body(content = Option<String>, content_type = "text/plain", description = "The answer, as it comes"),
+    request_body(content = String, content_type = "text/plain", description = "The answer, as it comes"),
     responses(
         (status = 200, description = "Server-sent events: `release`, `issue` and one `end`"),
         (status = 400, body = ErrorBody),
@@ -58,6 +58,12 @@ pub(crate) async fn validate(
 ) -> Result<Response, ApiError> {
     let Query(whose) =
         whose.map_err(|_| ApiError::field("sessionKey", "the query may hold sessionKey alone"))?;
+    if body.is_end_stream() {
+        return Err(ApiError::BadRequest {
+            field: None,
+            message: "send the answer's text as the body".to_owned(),
+        });
+    }
     app.guard.admit(whose.session_key.as_deref())?;
     let stream = app.guard.validator().map(|validator| {
         let context = Context {
