@@ -126,6 +126,7 @@ pub(crate) fn note(
 
 /// Says in the security log what was decided: hash and length, never content.
 pub(crate) fn log(
+    app: &App,
     wanted: &Wanted,
     arrived: Option<&Arrived>,
     safety: &Safety,
@@ -135,7 +136,9 @@ pub(crate) fn log(
         target: "security",
         fetch_id = wanted.fetch_id,
         result_id = wanted.result_id,
-        host = arrived.and_then(|a| a.final_url.host_str()),
+        host = arrived
+            .and_then(|a| a.final_url.host_str())
+            .map(|host| app.guard.named(host)),
         decision = safety.decision.name(),
         score = (f64::from(safety.score) * 10.0).round() / 10.0,
         flags = safety.flags.join(","),

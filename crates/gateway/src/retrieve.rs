@@ -218,7 +218,7 @@ async fn finish(
         Err(Refused::Early { .. }) => None,
     };
     let event = event(wanted, arrived.as_ref(), &safety, print.as_ref(), started);
-    log(wanted, arrived.as_ref(), &safety, print.as_ref());
+    log(app, wanted, arrived.as_ref(), &safety, print.as_ref());
     let text = judged.as_ref().ok().map(SafeContent::text);
     note(app, arrived.as_ref(), &safety, print.as_ref(), text);
     let kept = match &judged {
@@ -307,7 +307,7 @@ async fn failed(
     started: Instant,
     error: NoPage,
 ) -> ApiError {
-    tracing::warn!(target: "upstream", fetch_id = wanted.fetch_id, host = %target.host, code = error.code(), "the origin failed");
+    tracing::warn!(target: "upstream", fetch_id = wanted.fetch_id, host = app.guard.named(&target.host.to_string()), code = error.code(), "the origin failed");
     let event = FetchEvent {
         error_code: Some(error.code().to_owned()),
         ..bare_event(wanted, started)

@@ -272,9 +272,6 @@ fn refused_at(hops: &[Hop]) -> impl Fn(Refusal) -> FetchError {
 
 fn hop(target: &Target, addresses: &[PublicAddr]) -> Hop {
     let by_exception = addresses.iter().any(PublicAddr::by_exception);
-    if by_exception {
-        tracing::info!(target: "security", host = %target.host, "reached by an operator's exception");
-    }
     Hop {
         host: target.host.clone(),
         standing: target.standing,

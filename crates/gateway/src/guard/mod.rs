@@ -134,6 +134,12 @@ impl Guard {
         }
     }
 
+    /// A host as logs may name it: an agent may have put a secret into its labels.
+    pub(crate) fn named(&self, host: &str) -> String {
+        let scanner = self.scanner();
+        scanner.redact_with(host, Scope::OUTBOUND).into_owned()
+    }
+
     /// Counts an event, writes it down, and tells whoever must know.
     pub(crate) fn note(&self, event: &Event<'_>) {
         self.alarm.note(event);

@@ -28,7 +28,9 @@ async fn three_channels_without_content_tokens_or_queries() {
     let (uri, gone) = (brave.uri(), nobody().await);
     let mut variables = brave_variables(&uri);
     variables.extend(browserless_variables(&gone));
+    let dns = gone.replace("http://", "");
     variables.extend([
+        ("BLASTSHIELD_DNS", dns.as_str()),
         ("BLASTSHIELD_AGENT_TOKEN", "zebra-agent-0123456789"),
         ("BLASTSHIELD_OWNER_TOKEN", "zebra-owner-0123456789"),
     ]);
@@ -55,6 +57,8 @@ async fn three_channels_without_content_tokens_or_queries() {
     assert_eq!(failed.status, 502);
     post("/v1/web-fetch", at("/good?key=zebraquery#zebrafragment")).await;
     post("/v1/web-fetch", serde_json::json!({"url": "zebraurl"})).await;
+    let labelled = format!("http://{}.a.example/", token());
+    post("/v1/web-fetch", serde_json::json!({"url": labelled})).await;
     gateway.get("/zebrapath?token=zebraquery").await;
     let wrong = gateway
         .request(reqwest::Method::GET, "/v1/flagged")
@@ -90,6 +94,7 @@ async fn three_channels_without_content_tokens_or_queries() {
     let upstream = lines(folder.path(), "upstream");
     let told = |name: &str, value: &str| upstream.iter().any(|line| line[name] == value);
     assert!(told("code", "upstream_status") && told("dependency", "renderer"));
+    assert!(told("host", "[REDACTED].a.example"), "{upstream:?}");
 
     for entry in std::fs::read_dir(folder.path()).unwrap() {
         let path = entry.unwrap().path();
@@ -100,6 +105,7 @@ async fn three_channels_without_content_tokens_or_queries() {
             "previous instructions",
             BRAVE_KEY,
             BROWSERLESS_TOKEN,
+            &token().to_lowercase(),
         ] {
             assert!(
                 !text.contains(secret),
