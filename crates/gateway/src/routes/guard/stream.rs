@@ -30,6 +30,7 @@ const KEPT: usize = 64 << 10;
 /// Whose answer it is.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
+#[into_params(parameter_in = Query)]
 pub(crate) struct Whose {
     /// The session.
     #[param(min_length = 1, max_length = 256)]
