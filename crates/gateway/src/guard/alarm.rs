@@ -18,7 +18,7 @@ use tokio::task::JoinHandle;
 const RECENT: usize = 200;
 /// Alerts that may wait for the webhook.
 const WAITING: usize = 1024;
-/// Tries of one alert, with a longer pause after each; about an hour in all.
+/// Tries of one alert, with a longer pause after each; about half an hour in all.
 const TRIES: u32 = 12;
 const POST_TIMEOUT: Duration = Duration::from_secs(10);
 const LONGEST_PAUSE: Duration = Duration::from_secs(600);

@@ -19,6 +19,7 @@ use blastshield_store::{SessionHold, Store};
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use tokio::sync::Semaphore;
 
 pub use setup::GuardError;
 
@@ -36,6 +37,8 @@ pub(crate) struct Guard {
     placed: AtomicBool,
     /// Those of the store.
     known: Mutex<HashSet<String>>,
+    /// Answers that may be checked as streams at once.
+    pub(crate) streams: Arc<Semaphore>,
     alarm: Alarm,
 }
 

@@ -18,9 +18,12 @@ use std::io::Read as _;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, RwLock};
+use tokio::sync::Semaphore;
 
 /// Held sessions that a restart takes over at most.
 const MAX_RESTORED: u32 = 100_000;
+/// Answers that may be checked as streams at once; each may hold a few hundred kilobytes back.
+const MAX_STREAMS: usize = 256;
 /// A file of secrets or of a prompt is no larger than this.
 const MAX_FILE: u64 = 1 << 20;
 /// Shorter values would be found everywhere.
@@ -95,6 +98,7 @@ impl Guard {
             canaries: security.canaries.enabled,
             placed: AtomicBool::new(placed),
             known: Mutex::new(kept.into_iter().map(|canary| canary.value).collect()),
+            streams: Arc::new(Semaphore::new(MAX_STREAMS)),
             alarm: Alarm::start(settings, scanner.clone())?,
             scanner: RwLock::new(scanner),
         })
@@ -218,7 +222,7 @@ fn scanner(
         let (Some(name), Some(value)) = (name.to_str(), value.to_str()) else {
             continue;
         };
-        if is_sensitive(name) && value.trim().len() >= MIN_SECRET {
+        if is_sensitive(name) && !is_place(value.trim()) && value.trim().len() >= MIN_SECRET {
             builder = builder.register(name, value.trim());
         }
     }
@@ -298,6 +302,15 @@ fn is_sensitive(name: &str) -> bool {
         .any(|word| name.contains(word))
 }
 
+/// Whether a value says where a secret is instead of being one: a path, or a web address without a password or query.
+fn is_place(value: &str) -> bool {
+    let web = value.starts_with("http://") || value.starts_with("https://");
+    let path = ["/", "./", "../", "~/"]
+        .iter()
+        .any(|start| value.starts_with(start));
+    web && !value.contains(['@', '?']) || path && !value.contains(['=', '+'])
+}
+
 fn prompts(settings: &Settings) -> Result<PromptShingles, GuardError> {
     let mut texts = Vec::new();
     for file in &settings.leaks.prompt_files {
@@ -338,6 +351,16 @@ mod tests {
         }
         for name in ["PATH", "HOME", "LANG"] {
             assert!(!is_sensitive(name), "{name}");
+        }
+        for place in ["/run/secrets/key", "~/.ssh/id", "https://keys.example/v1"] {
+            assert!(is_place(place), "{place}");
+        }
+        for secret in [
+            "https://u:w@db.example",
+            "https://h.example/?k=1",
+            "/a+b/c==",
+        ] {
+            assert!(!is_place(secret), "{secret}");
         }
     }
 

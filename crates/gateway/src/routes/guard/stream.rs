@@ -22,8 +22,13 @@ use serde_json::json;
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::Instant;
 use utoipa::IntoParams;
 
+/// No answer takes longer to write.
+const LONGEST: Duration = Duration::from_secs(1800);
 /// What of an answer is kept so that a finding can be told by its hash.
 const KEPT: usize = 64 << 10;
 
@@ -73,7 +78,12 @@ pub(crate) async fn validate(
         };
         OutputStream::new(validator, context)
     });
+    let Ok(turn) = Arc::clone(&app.guard.streams).try_acquire_owned() else {
+        return Err(ApiError::Busy("too many answers at once; try again"));
+    };
     let checked = Checked {
+        _turn: turn,
+        deadline: Instant::now() + LONGEST,
         limit: app.settings.security.max_body_bytes,
         app,
         session: whose.session_key,
@@ -95,6 +105,8 @@ pub(crate) async fn validate(
 
 /// An answer on its way.
 struct Checked {
+    _turn: OwnedSemaphorePermit,
+    deadline: Instant,
     app: Arc<App>,
     session: Option<String>,
     body: BodyDataStream,
@@ -126,8 +138,9 @@ fn events(checked: Checked) -> impl Stream<Item = Result<Bytes, Infallible>> {
 impl Checked {
     /// Takes the next piece of the body and queues what comes of it.
     async fn step(&mut self) {
-        let wait = self.app.settings.server.request_timeout;
-        let Ok(piece) = tokio::time::timeout(wait, self.body.next()).await else {
+        let idle = Instant::now() + self.app.settings.server.request_timeout;
+        let end = idle.min(self.deadline);
+        let Ok(piece) = tokio::time::timeout_at(end, self.body.next()).await else {
             return self.end("too_slow");
         };
         match piece {
