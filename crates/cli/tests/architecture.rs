@@ -30,6 +30,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("upstream", &[]),
     ("store", &[]),
     ("audit", &["leak"]),
+    ("owner", &["audit", "leak", "store", "text", "upstream"]),
     (
         "gateway",
         &[

@@ -129,7 +129,9 @@ impl<'a> Rows<'a> {
                 self.fetch(event);
                 self.flagged(payload);
             }
-            Work::Statement(..) | Work::Prune(_) | Work::Probe => return false,
+            Work::Statement(..) | Work::Statements(_) | Work::Prune(_) | Work::Probe => {
+                return false;
+            }
         }
         true
     }

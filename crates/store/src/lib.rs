@@ -19,11 +19,14 @@
 
 mod backend;
 mod bounds;
+mod channels;
 mod error;
 mod files;
+mod grants;
 mod guard;
 mod insert;
 mod options;
+mod owner;
 mod prune;
 mod readers;
 mod records;
@@ -32,9 +35,12 @@ mod schema;
 mod store;
 mod writer;
 
+pub use channels::Notice;
 pub use error::StoreError;
+pub use grants::GrantRecord;
 pub use guard::{CanaryRecord, MAX_CANARIES, SessionHold};
 pub use options::StoreOptions;
+pub use owner::{ApprovalRecord, Ruling};
 pub use prune::Pruned;
 pub use records::{
     CachedResult, Cursor, FetchDecision, FetchEvent, FetchKind, FlaggedPayload, FlaggedSummary,

@@ -47,6 +47,14 @@ pub(crate) enum Slice {
     Holds {
         now_ms: i64,
     },
+    /// Requests that are neither open nor unrecorded; grants and notices follow theirs.
+    Approvals {
+        until_ms: i64,
+    },
+    Grants {
+        until_ms: i64,
+    },
+    Notices,
     /// Gives a bounded number of free pages back to the file system; SQLite only.
     Shrink,
 }
@@ -86,6 +94,22 @@ impl Slice {
                  (SELECT session_key FROM session_holds WHERE until_ms <= $1 \
                  ORDER BY until_ms LIMIT $2)",
                 now_ms,
+            ),
+            Self::Approvals { until_ms } => (
+                "DELETE FROM approvals WHERE id IN (SELECT id FROM approvals WHERE created_ms < $1 \
+                 AND state <> 'pending' AND recorded = 1 ORDER BY created_ms LIMIT $2)",
+                until_ms,
+            ),
+            Self::Grants { until_ms } => (
+                "DELETE FROM grants WHERE approval_id IN (SELECT approval_id FROM grants \
+                 WHERE until_ms < $1 OR (revoked_ms > 0 AND revoked_ms < $1) LIMIT $2)",
+                until_ms,
+            ),
+            Self::Notices => (
+                "DELETE FROM owner_notices WHERE closed >= $1 AND approval_id IN \
+                 (SELECT approval_id FROM owner_notices AS n WHERE NOT EXISTS \
+                 (SELECT 1 FROM approvals AS a WHERE a.id = n.approval_id) LIMIT $2)",
+                0,
             ),
             Self::Shrink => {
                 if let Conn::Sqlite(_) = conn {

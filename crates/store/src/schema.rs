@@ -6,13 +6,14 @@ use crate::{
 };
 
 /// The statements of each version, in order. A released version never changes; changes are versions of their own.
-const MIGRATIONS: [(i64, &str); 2] = [
+const MIGRATIONS: [(i64, &str); 3] = [
     (1, include_str!("../migrations/0001_web.sql")),
     (2, include_str!("../migrations/0002_guard.sql")),
+    (3, include_str!("../migrations/0003_owner.sql")),
 ];
 
 /// The schema version that this program writes.
-pub const LATEST: i64 = 2;
+pub const LATEST: i64 = 3;
 
 /// Held by PostgreSQL while one gateway migrates. The number has no meaning but to be ours.
 const LOCK: i64 = 0x626c_6173_7473_6864;

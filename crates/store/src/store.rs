@@ -283,7 +283,14 @@ impl Store {
             + self
                 .slices(Slice::ExpiredPayloads { now_ms }, &mut more)
                 .await?;
-        self.slices(Slice::Holds { now_ms }, &mut more).await?;
+        for slice in [
+            Slice::Holds { now_ms },
+            Slice::Approvals { until_ms },
+            Slice::Grants { until_ms },
+            Slice::Notices,
+        ] {
+            self.slices(slice, &mut more).await?;
+        }
         if results + searches + fetches + payloads > 0 {
             self.submit(Work::Prune(Slice::Shrink), 64).await?;
         }

@@ -33,13 +33,15 @@ pub(crate) enum Work {
     Prune(Slice),
     /// A statement by itself; answers with the number of rows that it changed.
     Statement(&'static str, Vec<Arg<'static>>),
+    /// Statements of which all or none take effect; answers for the first.
+    Statements(Vec<(&'static str, Vec<Arg<'static>>)>),
     Probe,
 }
 
 pub(crate) struct Job {
     pub(crate) work: Work,
     pub(crate) weight: usize,
-    /// The number of rows changed, for [`Work::Prune`] and [`Work::Statement`].
+    /// The number of rows changed, for [`Work::Prune`] and statements.
     pub(crate) done: oneshot::Sender<Result<u64, StoreError>>,
     /// Room in the queue, given back when the job is done.
     pub(crate) room: OwnedSemaphorePermit,
@@ -222,6 +224,14 @@ async fn prepare(conn: &mut Conn, work: &[&Work]) -> Result<Vec<u64>, StoreError
         let mut count = 0;
         match work {
             Work::Statement(sql, args) => count = conn.execute(sql, args.clone()).await?,
+            Work::Statements(list) => {
+                for (place, (sql, args)) in list.iter().enumerate() {
+                    let changed = conn.execute(sql, args.clone()).await?;
+                    if place == 0 {
+                        count = changed;
+                    }
+                }
+            }
             Work::Prune(slice) => count = slice.delete(conn).await?,
             Work::Probe => probe(conn).await?,
             Work::Search(_) | Work::Fetch(_) | Work::Flag(_) | Work::Blocked(_) => {

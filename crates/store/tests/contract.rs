@@ -60,6 +60,12 @@ contract!(
     nul_in_text_is_replaced,
     holds_outlive_a_restart_until_they_end,
     canaries_are_kept_once,
+    an_approval_is_decided_once,
+    an_approval_expires_is_recorded_and_is_used_once,
+    open_approvals_are_bounded,
+    a_grant_is_made_with_its_decision,
+    notices_and_cursors_outlive_a_restart,
+    pruning_leaves_open_approvals_and_standing_grants,
 );
 
 async fn open(location: &str) -> Store {
@@ -536,5 +542,332 @@ async fn canaries_are_kept_once(location: &str) {
     );
     assert_eq!(store.canary_count().await.unwrap(), 2);
     assert!(!format!("{:?}", canary("one", 2)).contains("one"));
+    store.close().await;
+}
+
+fn asked(id: &str, requester: &str, expires_ms: i64) -> ApprovalRecord {
+    ApprovalRecord {
+        id: id.to_owned(),
+        action: "http".to_owned(),
+        requester: requester.to_owned(),
+        session: None,
+        host: Some("example.com".to_owned()),
+        confirm: None,
+        shown: "Shown – 😀".to_owned(),
+        shown_sha256: "s".repeat(64),
+        subject_sha256: "u".repeat(64),
+        created_ms: 10,
+        expires_ms,
+        state: "pending".to_owned(),
+        scope: String::new(),
+        decided_by: String::new(),
+        decided_ms: 0,
+        recorded: false,
+        used_ms: 0,
+    }
+}
+
+fn ruling(id: &str, state: &'static str, now_ms: i64, until: Option<i64>) -> Ruling {
+    Ruling {
+        id: id.to_owned(),
+        state,
+        scope: "once".to_owned(),
+        by: "cli".to_owned(),
+        now_ms,
+        grant_until_ms: until,
+    }
+}
+
+async fn an_approval_is_decided_once(location: &str) {
+    let (store, other) = (open(location).await, open(location).await);
+    assert!(
+        store
+            .add_approval(asked("a1", "x", 100), 9, 9)
+            .await
+            .unwrap()
+    );
+    assert_eq!(
+        store.add_approval(asked("a1", "x", 100), 9, 9).await,
+        Err(StoreError::Duplicate)
+    );
+    assert_eq!(
+        store.approval("a1").await.unwrap(),
+        Some(asked("a1", "x", 100))
+    );
+    assert!(
+        !store
+            .rule_approval(ruling("a2", "approved", 50, None))
+            .await
+            .unwrap()
+    );
+    assert!(
+        !store
+            .rule_approval(ruling("a1", "approved", 100, None))
+            .await
+            .unwrap()
+    );
+    let mut tasks = JoinSet::new();
+    for turn in 0..20 {
+        let store = if turn % 2 == 0 {
+            store.clone()
+        } else {
+            other.clone()
+        };
+        let state = if turn % 3 == 0 { "approved" } else { "denied" };
+        tasks.spawn(async move {
+            store
+                .rule_approval(ruling("a1", state, 50, Some(900)))
+                .await
+        });
+    }
+    let won = tasks
+        .join_all()
+        .await
+        .into_iter()
+        .filter(|won| *won == Ok(true))
+        .count();
+    assert_eq!(won, 1);
+    assert_eq!(other.latest_approval_ms().await.unwrap(), 50);
+    store.close().await;
+    other.close().await;
+}
+
+async fn an_approval_expires_is_recorded_and_is_used_once(location: &str) {
+    let store = open(location).await;
+    for id in ["a1", "a2"] {
+        assert!(store.add_approval(asked(id, "x", 100), 9, 9).await.unwrap());
+    }
+    assert!(!store.expire_approval("a1", 99).await.unwrap());
+    assert!(store.due_approvals(99).await.unwrap().is_empty());
+    assert!(
+        store
+            .rule_approval(ruling("a2", "approved", 60, None))
+            .await
+            .unwrap()
+    );
+    assert_eq!(store.due_approvals(100).await.unwrap().len(), 1);
+    assert!(store.expire_approval("a1", 100).await.unwrap());
+    assert!(!store.expire_approval("a1", 101).await.unwrap());
+    assert_eq!(store.unrecorded_approvals(60).await.unwrap().len(), 1);
+    let subject = "u".repeat(64);
+    assert!(
+        !store.use_approval("a2", &subject, 70).await.unwrap(),
+        "not recorded"
+    );
+    store.approval_recorded("a2").await.unwrap();
+    assert!(!store.use_approval("a2", &"v".repeat(64), 70).await.unwrap());
+    assert!(store.use_approval("a2", &subject, 70).await.unwrap());
+    assert!(!store.use_approval("a2", &subject, 70).await.unwrap());
+    store.approval_recorded("a1").await.unwrap();
+    assert!(
+        !store.use_approval("a1", &subject, 70).await.unwrap(),
+        "expired"
+    );
+    store.close().await;
+}
+
+async fn open_approvals_are_bounded(location: &str) {
+    let store = open(location).await;
+    assert!(
+        store
+            .add_approval(asked("a1", "x", 100), 3, 2)
+            .await
+            .unwrap()
+    );
+    assert!(
+        store
+            .add_approval(asked("a2", "x", 100), 3, 2)
+            .await
+            .unwrap()
+    );
+    assert!(
+        !store
+            .add_approval(asked("a3", "x", 100), 3, 2)
+            .await
+            .unwrap()
+    );
+    assert!(
+        store
+            .add_approval(asked("a4", "y", 100), 3, 2)
+            .await
+            .unwrap()
+    );
+    assert!(
+        !store
+            .add_approval(asked("a5", "z", 100), 3, 2)
+            .await
+            .unwrap()
+    );
+    assert_eq!(store.count_pending("x", 50).await.unwrap(), (3, 2));
+    assert_eq!(store.count_pending("x", 100).await.unwrap(), (0, 0));
+    assert_eq!(store.pending_approvals(50).await.unwrap().len(), 3);
+    let mut long = asked("a6", "z", 100);
+    long.shown = "x".repeat(40_000);
+    assert_eq!(
+        store.add_approval(long, 9, 9).await,
+        Err(StoreError::Invalid("shown"))
+    );
+    store.close().await;
+}
+
+async fn a_grant_is_made_with_its_decision(location: &str) {
+    let store = open(location).await;
+    for id in ["a1", "a2"] {
+        assert!(store.add_approval(asked(id, "x", 100), 9, 9).await.unwrap());
+    }
+    assert!(
+        store
+            .rule_approval(ruling("a2", "denied", 50, None))
+            .await
+            .unwrap()
+    );
+    assert!(
+        !store
+            .rule_approval(ruling("a2", "approved", 51, Some(900)))
+            .await
+            .unwrap()
+    );
+    assert!(
+        store
+            .rule_approval(ruling("a1", "approved", 50, Some(900)))
+            .await
+            .unwrap()
+    );
+    assert!(
+        !store
+            .rule_approval(ruling("a1", "approved", 50, Some(999)))
+            .await
+            .unwrap()
+    );
+    assert!(store.grants(60).await.unwrap().is_empty(), "not recorded");
+    store.approval_recorded("a1").await.unwrap();
+    let grants = store.grants(60).await.unwrap();
+    assert_eq!((grants.len(), grants[0].until_ms), (1, 900));
+    let found = store.grant_for("http", "example.com", 60).await.unwrap();
+    assert_eq!(found.as_ref(), grants.first());
+    assert_eq!(
+        store
+            .grant_for("http", "www.example.com", 60)
+            .await
+            .unwrap(),
+        None
+    );
+    assert_eq!(
+        store.grant_for("post", "example.com", 60).await.unwrap(),
+        None
+    );
+    assert_eq!(
+        store.grant_for("http", "example.com", 900).await.unwrap(),
+        None
+    );
+    assert!(store.revoke_grant("a1", 70).await.unwrap());
+    assert!(!store.revoke_grant("a1", 71).await.unwrap());
+    assert!(store.grants(80).await.unwrap().is_empty());
+    store.close().await;
+}
+
+async fn notices_and_cursors_outlive_a_restart(location: &str) {
+    let store = open(location).await;
+    assert!(
+        store
+            .add_approval(asked("a1", "x", 100), 9, 9)
+            .await
+            .unwrap()
+    );
+    assert_eq!(store.unshown_approvals("chat", 50).await.unwrap().len(), 1);
+    for _ in 0..2 {
+        store.add_notice("chat", "a1", 7).await.unwrap();
+    }
+    assert_eq!(store.cursor("chat").await.unwrap(), None);
+    store.set_cursor("chat", 5, 1).await.unwrap();
+    store.set_cursor("chat", 6, 2).await.unwrap();
+    store.close().await;
+
+    let store = open(location).await;
+    assert_eq!(store.cursor("chat").await.unwrap(), Some((6, 2)));
+    assert!(
+        store
+            .unshown_approvals("chat", 50)
+            .await
+            .unwrap()
+            .is_empty()
+    );
+    assert_eq!(store.unshown_approvals("mail", 50).await.unwrap().len(), 1);
+    assert!(store.stale_notices("chat").await.unwrap().is_empty());
+    assert!(
+        store
+            .rule_approval(ruling("a1", "denied", 50, None))
+            .await
+            .unwrap()
+    );
+    let notice = Notice {
+        approval_id: "a1".to_owned(),
+        message_id: 7,
+    };
+    assert_eq!(
+        store.stale_notices("chat").await.unwrap(),
+        std::slice::from_ref(&notice)
+    );
+    store.close_notice("chat", &notice).await.unwrap();
+    assert!(store.stale_notices("chat").await.unwrap().is_empty());
+    store.close().await;
+}
+
+async fn pruning_leaves_open_approvals_and_standing_grants(location: &str) {
+    const DAY: i64 = 86_400_000;
+    let store = open(location).await;
+    for id in ["open", "unrecorded", "done", "standing"] {
+        assert!(
+            store
+                .add_approval(asked(id, "x", 9 * DAY), 9, 9)
+                .await
+                .unwrap()
+        );
+        store.add_notice("chat", id, 1).await.unwrap();
+    }
+    assert!(
+        store
+            .rule_approval(ruling("unrecorded", "denied", 50, None))
+            .await
+            .unwrap()
+    );
+    assert!(
+        store
+            .rule_approval(ruling("done", "approved", 50, Some(60)))
+            .await
+            .unwrap()
+    );
+    assert!(
+        store
+            .rule_approval(ruling("standing", "approved", 50, Some(i64::MAX)))
+            .await
+            .unwrap()
+    );
+    for id in ["done", "standing"] {
+        store.approval_recorded(id).await.unwrap();
+    }
+    store.prune(5 * DAY, 2).await.unwrap();
+    let mut left: Vec<String> = store
+        .approvals(9)
+        .await
+        .unwrap()
+        .into_iter()
+        .map(|one| one.id)
+        .collect();
+    left.sort();
+    assert_eq!(left, ["open", "unrecorded"]);
+    let grants = store.grants(5 * DAY).await.unwrap();
+    assert_eq!(
+        (grants.len(), grants[0].approval_id.as_str()),
+        (1, "standing")
+    );
+    assert_eq!(store.stale_notices("chat").await.unwrap().len(), 1);
+    assert!(
+        store
+            .unshown_approvals("chat", 50)
+            .await
+            .unwrap()
+            .is_empty()
+    );
     store.close().await;
 }

@@ -64,6 +64,21 @@ impl Transport {
         .unwrap_or(Err(CallError::Timeout))
     }
 
+    /// Sends a request and reads the answer whatever its status, for services that explain themselves in the body.
+    pub(crate) async fn exchange(
+        &self,
+        request: Request,
+        limits: Limits,
+    ) -> Result<(StatusCode, Reply), CallError> {
+        tokio::time::timeout(limits.deadline, async {
+            let response = self.send(request).await?;
+            let status = response.status();
+            Ok((status, read(response, limits.max_bytes).await?))
+        })
+        .await
+        .unwrap_or(Err(CallError::Timeout))
+    }
+
     /// Whether something speaks HTTP at the address; which status it answers does not matter.
     pub(crate) async fn reach(&self, url: Url, deadline: Duration) -> Result<(), CallError> {
         let request = Request::new(reqwest::Method::GET, url);
@@ -114,14 +129,17 @@ fn classify(error: &reqwest::Error) -> CallError {
 }
 
 fn check_status(response: &Response) -> Result<(), CallError> {
-    let status = response.status();
+    judge_status(response.status(), response.headers())
+}
+
+pub(crate) fn judge_status(status: StatusCode, headers: &HeaderMap) -> Result<(), CallError> {
     let code = status.as_u16();
     match status {
         _ if status.is_success() => Ok(()),
         _ if status.is_redirection() => Err(CallError::Redirected { status: code }),
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Err(CallError::Denied { status: code }),
         StatusCode::TOO_MANY_REQUESTS => Err(CallError::RateLimited {
-            retry_after: retry_after(response.headers()),
+            retry_after: retry_after(headers),
         }),
         _ if status.is_server_error() => Err(CallError::Failed { status: code }),
         _ => Err(CallError::Rejected { status: code }),

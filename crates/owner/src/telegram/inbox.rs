@@ -1,0 +1,295 @@
+//! Reads the owner's answers, each once: what was handled is noted before the next are asked for.
+
+use super::courier::{fail, outcome};
+use super::weigh::{self, SLACK_S};
+use super::{NAME, REPLIES, TelegramSettings};
+use crate::command::{Command, Text, read_button, read_text};
+use crate::error::DecideError;
+use crate::outbox::{Backoff, Fail, Word};
+use crate::{Approvals, Reply};
+use blastshield_audit::{Category, Event, Severity};
+use blastshield_store::StoreError;
+use blastshield_upstream::{Callback, Incoming, Telegram, Update, UpdateKind};
+use serde_json::json;
+use std::collections::VecDeque;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep, timeout};
+
+/// After a week without updates Telegram may number the next ones anew.
+const FRESH_MS: i64 = 6 * 86_400_000;
+/// Updates of late that are recognised when they come again.
+const REMEMBERED: usize = 512;
+/// Ignored messages that are recorded one by one each minute.
+const RECORDED_PER_MINUTE: u32 = 20;
+const MINUTE_MS: i64 = 60_000;
+const HELP: &str = "Not understood. Reply with: approve <id> or deny <id>";
+
+pub(super) struct Inbox {
+    approvals: Approvals,
+    bot: Telegram,
+    settings: TelegramSettings,
+    acks: mpsc::Sender<Word>,
+    seen: VecDeque<i64>,
+    /// Where to read on, and when that was noted.
+    cursor: Option<(i64, i64)>,
+    not_before_s: i64,
+    quota: Quota,
+}
+
+impl Inbox {
+    pub(super) fn new(
+        approvals: Approvals,
+        bot: Telegram,
+        settings: TelegramSettings,
+        acks: mpsc::Sender<Word>,
+    ) -> Self {
+        Self {
+            approvals,
+            bot,
+            settings,
+            acks,
+            seen: VecDeque::new(),
+            cursor: None,
+            not_before_s: 0,
+            quota: Quota::default(),
+        }
+    }
+
+    pub(super) async fn run(mut self) {
+        let mut backoff = Backoff::new(self.settings.pace);
+        let mut ready = false;
+        loop {
+            let round = async {
+                if !ready {
+                    self.begin().await?;
+                    ready = true;
+                }
+                self.round().await
+            };
+            let begun = Instant::now();
+            match round.await {
+                Ok(news) => {
+                    backoff.reset();
+                    self.approvals.up(REPLIES, 0);
+                    if news == 0 && begun.elapsed() < self.settings.pace.first {
+                        // A server that does not wait as it was asked to.
+                        sleep(self.settings.pace.first).await;
+                    }
+                }
+                Err(Fail::Later { wait, why, grave }) => {
+                    let (pause, too_many) = backoff.fail(wait);
+                    if too_many || grave {
+                        self.approvals.down(REPLIES, &why);
+                    }
+                    sleep(pause).await;
+                }
+                Err(Fail::Never { why }) => {
+                    let (pause, _) = backoff.fail(None);
+                    self.approvals.down(REPLIES, &why);
+                    sleep(pause).await;
+                }
+            }
+        }
+    }
+
+    /// Takes up where an earlier run stopped. On the very first run, what was said before does not count.
+    async fn begin(&mut self) -> Result<(), StoreError> {
+        self.cursor = self.approvals.store().cursor(NAME).await?;
+        if self.cursor.is_none() {
+            self.not_before_s = self.approvals.now_ms() / 1000 - SLACK_S;
+        }
+        Ok(())
+    }
+
+    /// One poll: how many updates were new.
+    async fn round(&mut self) -> Result<usize, Fail> {
+        let now_ms = self.approvals.now_ms();
+        let fresh = |(_, at_ms): &(i64, i64)| now_ms.saturating_sub(*at_ms) < FRESH_MS;
+        let offset = self.cursor.filter(fresh).map(|(position, _)| position);
+        let mut updates = self
+            .bot
+            .updates(offset, self.settings.poll)
+            .await
+            .map_err(fail)?;
+        updates.sort_by_key(|update| update.id);
+        let mut next = None;
+        let mut news = 0;
+        for update in &updates {
+            let old = offset.is_some_and(|offset| update.id < offset);
+            if !old && !self.seen.contains(&update.id) {
+                self.handle(update).await?;
+                self.remember(update.id);
+                news += 1;
+            }
+            next = Some(update.id.saturating_add(1)).max(next);
+        }
+        let ahead = |next: &i64| offset.is_none_or(|offset| *next > offset);
+        if let Some(next) = next.filter(ahead) {
+            let at_ms = self.approvals.now_ms();
+            self.approvals.store().set_cursor(NAME, next, at_ms).await?;
+            self.cursor = Some((next, at_ms));
+        }
+        Ok(news)
+    }
+
+    fn remember(&mut self, id: i64) {
+        if self.seen.len() >= REMEMBERED {
+            self.seen.pop_front();
+        }
+        self.seen.push_back(id);
+    }
+
+    /// # Errors
+    /// Only when the store fails: then the same update is handled again.
+    async fn handle(&mut self, update: &Update) -> Result<(), StoreError> {
+        match &update.kind {
+            UpdateKind::Message(message) => self.message(message).await,
+            UpdateKind::Edited(_) => {
+                self.ignore("edited");
+                Ok(())
+            }
+            UpdateKind::Callback(callback) => self.callback(callback).await,
+            UpdateKind::Other => Ok(()),
+        }
+    }
+
+    async fn message(&mut self, message: &Incoming) -> Result<(), StoreError> {
+        let text = match weigh::message(message, self.settings.owner, self.not_before_s) {
+            Ok(text) => text,
+            Err(why) => {
+                self.ignore(why);
+                return Ok(());
+            }
+        };
+        let command = match read_text(text) {
+            Text::Command(command) => command,
+            Text::Malformed => {
+                self.acknowledge(HELP.to_owned());
+                return Ok(());
+            }
+            Text::Other => return Ok(()),
+        };
+        if let Some(request) = self.approvals.get(command.id.as_str()).await?
+            && weigh::is_stale(message.date, request.created_ms)
+        {
+            self.ignore("older than the request");
+            return Ok(());
+        }
+        let said = self.obey(&command).await?;
+        self.acknowledge(said);
+        Ok(())
+    }
+
+    async fn callback(&mut self, callback: &Callback) -> Result<(), StoreError> {
+        let command = match weigh::callback(callback, self.settings.owner) {
+            Ok(data) => read_button(data).ok_or("a button that is not ours"),
+            Err(why) => Err(why),
+        };
+        let command = match command {
+            Ok(command) => command,
+            Err(why) => {
+                self.ignore(why);
+                return Ok(());
+            }
+        };
+        // A message whose sending was never confirmed shows itself here; it too is to be brought up to date.
+        if let Some(message_id) = callback.message_id
+            && self.approvals.get(command.id.as_str()).await?.is_some()
+        {
+            self.approvals
+                .store()
+                .add_notice(NAME, command.id.as_str(), message_id)
+                .await?;
+        }
+        let said = self.obey(&command).await?;
+        // Only a courtesy: the message itself is brought up to date as well.
+        let answer = self.bot.answer(&callback.id, &said);
+        if !matches!(
+            timeout(std::time::Duration::from_secs(5), answer).await,
+            Ok(Ok(()))
+        ) {
+            tracing::debug!(target: "upstream", dependency = "telegram", "a pressed button was not answered");
+        }
+        Ok(())
+    }
+
+    /// Does what the owner says: what to say about it.
+    async fn obey(&self, command: &Command) -> Result<String, StoreError> {
+        let reply = Reply {
+            verdict: command.verdict,
+            shown: command.shown.as_deref(),
+            confirm: command.confirm.as_deref(),
+        };
+        let id = &command.id;
+        match self.approvals.decide(id.as_str(), &reply, NAME).await {
+            Ok(request) => Ok(format!("{id}: {}", outcome(&request))),
+            Err(DecideError::Store(error)) => Err(error),
+            Err(error) => Ok(format!("{id}: {error}")),
+        }
+    }
+
+    fn acknowledge(&self, text: String) {
+        // Only a courtesy, which a full queue may cost.
+        let _ = self.acks.try_send(Word::Text(text));
+    }
+
+    /// Records what does not count; in a flood, how much of it there was.
+    fn ignore(&mut self, why: &'static str) {
+        let now_ms = self.approvals.now_ms();
+        let (record, missed) = self.quota.take(now_ms);
+        if missed > 0 {
+            let details = json!({"channel": NAME, "count": missed});
+            let _ = self.approvals.note(&Event::Note {
+                severity: Severity::Warn,
+                category: Category::Approval,
+                name: "messages_ignored",
+                message: "Further messages to the bot were ignored",
+                details: details.as_object().cloned().unwrap_or_default(),
+            });
+        }
+        if record {
+            let _ = self.approvals.note(&Event::ApprovalRefused {
+                id: "",
+                channel: NAME,
+                why,
+            });
+        }
+    }
+}
+
+/// So many records a minute, and a count of the others.
+#[derive(Default)]
+struct Quota {
+    since_ms: i64,
+    count: u32,
+    missed: u64,
+}
+
+impl Quota {
+    /// Whether to record this one, and how many were not recorded in the minute that is over.
+    fn take(&mut self, now_ms: i64) -> (bool, u64) {
+        let mut missed = 0;
+        if now_ms.saturating_sub(self.since_ms) >= MINUTE_MS {
+            missed = std::mem::take(&mut self.missed);
+            (self.since_ms, self.count) = (now_ms, 0);
+        }
+        self.count = self.count.saturating_add(1);
+        let record = self.count <= RECORDED_PER_MINUTE;
+        self.missed += u64::from(!record);
+        (record, missed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flood_is_counted_and_not_recorded_one_by_one() {
+        let mut quota = Quota::default();
+        let recorded = (0..1000).filter(|_| quota.take(100_000).0).count();
+        assert_eq!(recorded, 20);
+        assert_eq!(quota.take(160_000), (true, 980));
+        assert_eq!(quota.take(160_001), (true, 0));
+    }
+}
