@@ -23,11 +23,10 @@ impl Assessment {
     /// More matches than this are counted in the score but not listed.
     pub const MAX_MATCHES: usize = 64;
 
-    /// Whether the score means anything: ordinary texts seldom score exactly 0, and often a few points. A score that is
-    /// no number does.
+    /// Whether anything was found. A score that is no number counts as found.
     #[must_use]
     pub fn is_telling(&self) -> bool {
-        self.score.is_nan() || self.severity > Severity::Low
+        self.score.is_nan() || self.score > 0.0
     }
 
     /// The categories of the matches, each once, heaviest first.

@@ -79,6 +79,10 @@ static SHIPPED_MODEL: &[u8] = include_bytes!("../model/ngrams.bin");
 const MAX_KNOWN: usize = 256;
 const MAX_COLLECTED: usize = 2048;
 
+/// Fewer points of a classifier are noise and count as none: most harmless texts get a few. It is the lowest line of any
+/// profile.
+const TELLING: f32 = 4.0;
+
 /// Finding something in a view that people do not see is worth this much more.
 const CONCEALED: f32 = 3.0;
 
@@ -221,21 +225,22 @@ impl Detector {
             } else {
                 suspicion.points
             };
-            by_models = by_models.max(points);
-            if points >= 6.0 {
-                matches.push(Match {
-                    category: Category::Statistical,
-                    rule: classifier.name().into(),
-                    span: view.origin(suspicion.bytes),
-                    view: view.kind(),
-                    weight: points,
-                    mentioned: false,
-                    reason: "reads like known attacks".into(),
-                });
+            if points < TELLING {
+                continue;
             }
+            by_models = by_models.max(points);
+            matches.push(Match {
+                category: Category::Statistical,
+                rule: classifier.name().into(),
+                span: view.origin(suspicion.bytes),
+                view: view.kind(),
+                weight: points,
+                mentioned: false,
+                reason: "reads like known attacks".into(),
+            });
         }
         let mut score = by_rules.max(by_models).min(score::MOST);
-        if hidden && score >= 4.0 {
+        if hidden && score >= TELLING {
             let span = matches
                 .first()
                 .map_or_else(|| view.origin(0..view.text().len()), |m| m.span);

@@ -104,6 +104,26 @@ fn ordinary_phrases_pass() {
 }
 
 #[test]
+fn a_score_above_nothing_names_what_was_found() {
+    for text in ["hello", "thanks, see you on Tuesday", "What is the capital of France?"] {
+        assert_eq!(assess(text).score, 0.0, "{text}");
+    }
+    let texts = ATTACKS.iter().copied().chain([
+        "Please ignore the noise outside.",
+        "The prompt tells the assistant who it is.",
+        "You are now leaving the city.",
+    ]);
+    for text in texts {
+        let found = assess(text);
+        assert!(
+            found.score == 0.0 || !found.matches.is_empty(),
+            "{text}: {}",
+            found.score
+        );
+    }
+}
+
+#[test]
 fn a_long_document_is_judged_by_its_worst_passage() {
     let filler =
         "The harbour was quiet that morning and the boats lay still on the water. ".repeat(400);

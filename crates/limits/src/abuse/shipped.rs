@@ -5,8 +5,8 @@ use crate::settings::SettingsError;
 
 /// From this score on a message counts as an injection attempt: the detector's medium line of the strict profile.
 ///
-/// A lower line would punish ordinary people. Our scale is continuous and the model gives most messages a few points:
-/// three of four harmless ones score above zero, and one in two hundred reaches this line.
+/// A lower line would punish ordinary people: a pasted document often brings a weak rule's point or two, and one harmless
+/// message in two hundred reaches this line.
 pub const SUSPICIOUS_SCORE: f32 = 6.0;
 
 const MINUTE: u64 = 60_000;
