@@ -16,6 +16,12 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Run the gateway: search, fetch and web-fetch for agents
     Serve(ServeOptions),
+    /// Run the forward proxy alone: the only way out for agents
+    Egress(crate::egress::EgressOptions),
+    /// Run a command whose only way out is the forward proxy
+    Run(crate::run::RunOptions),
+    /// Close every way out at once, or open them again
+    Lockdown(crate::lockdown::LockdownOptions),
     /// Fetch a page as an agent would get it
     Fetch(FetchOptions),
     /// Search the web as an agent would
@@ -39,6 +45,16 @@ pub(crate) enum Command {
     Audit(crate::posture::AuditOptions),
     /// Verify the audit log, or read it
     AuditLog(crate::audit_log::AuditLogOptions),
+    /// List security proxies that wait after a bad end, and let them go on
+    Quarantine(crate::quarantine::QuarantineOptions),
+    /// Make and check known-good copies of what security proxies may change
+    Backup(crate::backup::BackupOptions),
+    /// Confine commands, and show what this machine can confine
+    #[command(subcommand)]
+    Sandbox(crate::sandbox::SandboxCommand),
+    /// Print our policy for other programs: a seccomp profile for containers, a Squid configuration
+    #[command(subcommand)]
+    Export(crate::export::ExportCommand),
     /// Measure the detector on labelled JSONL rows
     Eval(EvalOptions),
     /// Train the embedded model from labelled JSONL rows and the built-in phrase banks
@@ -52,8 +68,14 @@ pub(crate) enum Command {
     Env(crate::env_check::EnvCommand),
     /// Ask a running gateway whether it is ready; exit 0 if it is
     Health(HealthOptions),
-    /// Print the skill file that teaches OpenClaw to use the gateway
-    Skill,
+    /// Print the skill file that teaches OpenClaw to use the gateway, or look into a skill before it is installed
+    Skill(crate::skill::SkillOptions),
+    /// List, show and decide what waits for the owner, through the running gateway
+    Approvals(crate::approvals::ApprovalsOptions),
+    /// Show, ask for and clear up payments, through the running gateway
+    Wallet(crate::wallet::WalletOptions),
+    /// Define untrusted services and run tasks with them in confined workers
+    Proxy(crate::proxy::ProxyOptions),
     /// Print the OpenAPI document of the gateway
     Openapi,
     /// Print a completion script for a shell

@@ -1,11 +1,12 @@
 //! `blastshield health`: the health check of containers, without another program.
 
 use crate::args::HealthOptions;
+use crate::remote::reachable;
 use crate::settings::settings;
 use crate::{CLEAN, FINDINGS};
 use anyhow::Context;
 use std::io::{Read, Write};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
+use std::net::TcpStream;
 use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -31,14 +32,4 @@ pub(crate) fn run(options: &HealthOptions) -> anyhow::Result<u8> {
     println!("{body}");
     let ready = head.split_whitespace().nth(1) == Some("200");
     Ok(if ready { CLEAN } else { FINDINGS })
-}
-
-/// A gateway on all addresses is asked on loopback.
-fn reachable(address: SocketAddr) -> SocketAddr {
-    let ip = match address.ip() {
-        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
-        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
-        ip => ip,
-    };
-    SocketAddr::new(ip, address.port())
 }

@@ -44,9 +44,10 @@ pub(crate) fn run(options: &LeakOptions) -> anyhow::Result<u8> {
                 leaking += usize::from(!findings.is_empty());
                 if options.json {
                     let decision = decision(&findings);
+                    let mut places = Places::new(&text);
                     let matches: Vec<Value> = findings
                         .iter()
-                        .map(|finding| describe(&text, finding))
+                        .map(|finding| describe(&mut places, finding))
                         .collect();
                     writeln!(
                         out,
@@ -96,8 +97,8 @@ fn decision(findings: &[Finding]) -> &'static str {
     }
 }
 
-fn describe(text: &str, finding: &Finding) -> Value {
-    let (line, column) = place(text, finding.start);
+fn describe(places: &mut Places<'_>, finding: &Finding) -> Value {
+    let (line, column) = places.of(finding.start);
     json!({
         "kind": finding.rule,
         "class": finding.class.name(),
@@ -109,13 +110,39 @@ fn describe(text: &str, finding: &Finding) -> Value {
     })
 }
 
-/// Line and column of a byte, as editors count them.
-fn place(text: &str, at: usize) -> (usize, usize) {
-    let before = text.get(..at).unwrap_or_default();
-    let line = before.bytes().filter(|b| *b == b'\n').count() + 1;
-    let start = before.rfind('\n').map_or(0, |place| place + 1);
-    let column = before.get(start..).unwrap_or_default().chars().count() + 1;
-    (line, column)
+/// Lines and columns of bytes, as editors count them. Places in rising order cost one walk over the text.
+struct Places<'a> {
+    text: &'a str,
+    at: usize,
+    line: usize,
+    column: usize,
+}
+
+impl<'a> Places<'a> {
+    fn new(text: &'a str) -> Self {
+        Self {
+            text,
+            at: 0,
+            line: 1,
+            column: 1,
+        }
+    }
+
+    fn of(&mut self, at: usize) -> (usize, usize) {
+        if at < self.at {
+            *self = Self::new(self.text);
+        }
+        for c in self.text.get(self.at..at).unwrap_or_default().chars() {
+            if c == '\n' {
+                self.line += 1;
+                self.column = 1;
+            } else {
+                self.column += 1;
+            }
+        }
+        self.at = at;
+        (self.line, self.column)
+    }
 }
 
 fn write_findings(
@@ -124,8 +151,9 @@ fn write_findings(
     text: &str,
     findings: &[Finding],
 ) -> io::Result<()> {
+    let mut places = Places::new(text);
     for finding in findings {
-        let (line, column) = place(text, finding.start);
+        let (line, column) = places.of(finding.start);
         let shown = fingerprint(text.get(finding.span()).unwrap_or_default());
         let seen = match finding.seen.name() {
             "plain" => String::new(),
@@ -215,4 +243,24 @@ fn list(markdown: bool) -> anyhow::Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_those_of_an_editor_in_any_order() {
+        let text = "ab\nжé x\n\nend";
+        let mut places = Places::new(text);
+        for (at, place) in [
+            (0, (1, 1)),
+            (3, (2, 1)),
+            (8, (2, 4)),
+            (11, (4, 1)),
+            (1, (1, 2)),
+        ] {
+            assert_eq!(places.of(at), place, "{at}");
+        }
+    }
 }

@@ -1,24 +1,36 @@
 //! The `blastshield` command.
 
+mod approvals;
 mod args;
 mod ask;
 mod audit_log;
+mod backup;
 mod canary;
 mod check;
 mod convert;
+mod egress;
 mod env_check;
 mod eval;
+mod export;
 mod health;
 mod leak;
+mod lockdown;
 mod memory;
 mod posture;
 mod progress;
 mod prompt;
+mod proxy;
+mod quarantine;
+mod remote;
 mod rules;
+mod run;
+mod sandbox;
 mod scan;
 mod serve;
 mod settings;
+mod skill;
 mod train;
+mod wallet;
 
 use args::{Cli, Command};
 use clap::{CommandFactory, Parser};
@@ -31,17 +43,21 @@ const FINDINGS: u8 = 1;
 /// The command could not do its work.
 const ERROR: u8 = 2;
 
-/// Teaches an OpenClaw agent to use the gateway.
-const SKILL: &str = include_str!("../../../integrations/openclaw/skills/blastshield/SKILL.md");
-
 fn openapi() -> anyhow::Result<()> {
     println!("{}", blastshield_gateway::openapi().to_pretty_json()?);
     Ok(())
 }
 
 fn main() -> ExitCode {
+    // Before anything else, and before any thread: this may be a confined process of ours.
+    if let Some(inside) = blastshield_sandbox::enter_if_asked() {
+        return sandbox::inside(inside);
+    }
     let outcome = match Cli::parse().command {
         Command::Serve(options) => serve::run(&options).map(|()| CLEAN),
+        Command::Egress(options) => egress::run(&options).map(|()| CLEAN),
+        Command::Run(options) => run::run(&options),
+        Command::Lockdown(options) => lockdown::run(&options),
         Command::Fetch(options) => ask::fetch(&options),
         Command::Search(options) => ask::search(&options),
         Command::Check(options) => check::run(&options),
@@ -49,10 +65,10 @@ fn main() -> ExitCode {
         Command::Config(options) => settings::run(&options).map(|()| CLEAN),
         Command::Env(command) => Ok(env_check::run(&command)),
         Command::Health(options) => health::run(&options),
-        Command::Skill => {
-            print!("{SKILL}");
-            Ok(CLEAN)
-        }
+        Command::Skill(options) => skill::run(&options),
+        Command::Approvals(options) => approvals::run(&options),
+        Command::Wallet(options) => wallet::run(&options),
+        Command::Proxy(options) => proxy::main(&options),
         Command::Openapi => openapi().map(|()| CLEAN),
         Command::Scan(options) => scan::run(&options),
         Command::Memory(command) => memory::run(&command),
@@ -61,6 +77,10 @@ fn main() -> ExitCode {
         Command::Leak(options) => leak::run(&options),
         Command::Audit(options) => Ok(posture::run(&options)),
         Command::AuditLog(options) => audit_log::run(&options),
+        Command::Quarantine(options) => quarantine::run(&options),
+        Command::Backup(options) => backup::run(&options),
+        Command::Sandbox(command) => sandbox::main(&command),
+        Command::Export(command) => export::run(&command).map(|()| CLEAN),
         Command::Eval(options) => eval::run(&options).map(|()| CLEAN),
         Command::Train(options) => train::run(&options).map(|()| CLEAN),
         Command::Rules(options) => rules::run(&options).map(|()| CLEAN),

@@ -26,7 +26,17 @@ pub(crate) fn run(options: &ServeOptions) -> anyhow::Result<()> {
         let gateway = Gateway::bind(settings).await?;
         let mut term = signal(SignalKind::terminate()).context("cannot listen for signals")?;
         let mut int = signal(SignalKind::interrupt()).context("cannot listen for signals")?;
+        let mut hup = signal(SignalKind::hangup()).context("cannot listen for signals")?;
+        let recheck = gateway.recheck();
+        tokio::spawn(async move {
+            while hup.recv().await.is_some() {
+                recheck.now();
+            }
+        });
         eprintln!("listening on http://{}", gateway.address());
+        if let Some(address) = gateway.egress_address() {
+            eprintln!("forward proxy on http://{address}");
+        }
         gateway
             .serve(async move {
                 tokio::select! {

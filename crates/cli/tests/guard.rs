@@ -19,6 +19,10 @@ mod env;
 mod memory;
 #[path = "guard/prompt.rs"]
 mod prompt;
+#[path = "guard/quarantine.rs"]
+mod quarantine;
+#[path = "guard/sandbox.rs"]
+mod sandbox;
 #[path = "guard/watch.rs"]
 mod watch;
 

@@ -9,11 +9,13 @@ mod values;
 
 pub use secret::Secret;
 pub use settings::{
-    AbuseAction, AbusePattern, AbuseSettings, AlertSettings, CanaryEntry, CanarySettings,
-    JudgeProvider, JudgeSettings, LeakSettings, LogSettings, OpenAiApi, OutputSettings, OwnPattern,
-    OwnTrigger, PolicySettings, RateClass, RateSettings, Renderer, RendererSettings,
+    AbuseAction, AbusePattern, AbuseSettings, AlertSettings, ApprovalSettings, CanaryEntry,
+    CanarySettings, EgressAgent, EgressMode, EgressSettings, EnvironmentSettings, JudgeProvider,
+    JudgeSettings, LeakSettings, LogSettings, OpenAiApi, OutputSettings, OwnPattern, OwnTrigger,
+    PolicySettings, ProxySettings, RateClass, RateSettings, Renderer, RendererSettings,
     SHIPPED_PATTERNS, SearchProvider, SearchSettings, SearchStrategy, SecuritySettings,
-    ServerSettings, Settings, StoreSettings, ToolResultSettings, WaitUntil, WebSettings,
+    ServerSettings, Settings, StatusSettings, StoreSettings, TelegramSettings, ToolResultSettings,
+    WaitUntil, WalletNetwork, WalletSettings, WebSettings,
 };
 pub use show::{Shown, markdown, shown};
 pub use table::{SETTINGS, Setting, find};

@@ -158,12 +158,13 @@ impl Values {
         &mut self,
         environment: impl IntoIterator<Item = (String, String)>,
     ) -> Result<(), ConfigError> {
+        let known = || SETTINGS.iter().flat_map(|setting| setting.variables.iter());
+        let ours = |name: &str| name.starts_with("BLASTSHIELD_") || name.starts_with("CLAWRUBBER_");
         let variables: BTreeMap<String, String> = environment
             .into_iter()
-            .filter(|(name, _)| name.starts_with("BLASTSHIELD_") || name.starts_with("CLAWRUBBER_"))
+            .filter(|(name, _)| ours(name) || known().any(|variable| variable == name))
             .collect();
-        let known = || SETTINGS.iter().flat_map(|setting| setting.variables.iter());
-        for name in variables.keys() {
+        for name in variables.keys().filter(|name| ours(name)) {
             let test = name.starts_with("BLASTSHIELD_TEST_");
             if !test
                 && !OTHER_VARIABLES.contains(&name.as_str())

@@ -60,6 +60,32 @@ pub(crate) enum ApiError {
     /// No such thing.
     #[error("{0}")]
     NotFound(&'static str),
+    /// It was so once, and is not any more or not yet.
+    #[error("{message}")]
+    Conflict {
+        /// For programs.
+        code: &'static str,
+        /// For people.
+        message: String,
+    },
+    /// It is not allowed, or cannot be as it is asked for.
+    #[error("{message}")]
+    Refused {
+        /// How.
+        status: StatusCode,
+        /// For programs.
+        code: &'static str,
+        /// For people.
+        message: String,
+        /// Figures and fields.
+        details: Option<serde_json::Value>,
+    },
+    /// Its time is over.
+    #[error("{0}")]
+    Gone(&'static str),
+    /// Too much of it at a time.
+    #[error("{0}")]
+    TooMany(&'static str),
     /// Switched off by the owner.
     #[error("{0}")]
     Disabled(&'static str),
@@ -104,6 +130,10 @@ impl ApiError {
             Self::Unauthorized => StatusCode::UNAUTHORIZED,
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
             Self::NotFound(_) => StatusCode::NOT_FOUND,
+            Self::Conflict { .. } => StatusCode::CONFLICT,
+            Self::Refused { status, .. } => *status,
+            Self::Gone(_) => StatusCode::GONE,
+            Self::TooMany(_) => StatusCode::TOO_MANY_REQUESTS,
             Self::Session(refused) => session_status(refused),
             Self::Disabled(_) | Self::Busy(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Upstream { .. } => StatusCode::BAD_GATEWAY,
@@ -121,6 +151,10 @@ impl ApiError {
             Self::Unauthorized => "unauthorized",
             Self::Forbidden(_) => "forbidden",
             Self::NotFound(_) => "not_found",
+            Self::Conflict { code, .. } => code,
+            Self::Refused { code, .. } => code,
+            Self::Gone(_) => "gone",
+            Self::TooMany(_) => "too_many",
             Self::Disabled(_) => "disabled",
             Self::Session(refused) => refused.code(),
             Self::Busy(_) => "busy",
@@ -140,6 +174,7 @@ impl ApiError {
                 status: Some(status),
                 ..
             } => Some(serde_json::json!({ "status": status })),
+            Self::Refused { details, .. } => details.clone(),
             _ => None,
         }
     }
@@ -157,7 +192,7 @@ impl IntoResponse for ApiError {
         let mut response = (self.status(), Json(body)).into_response();
         let headers = response.headers_mut();
         match self {
-            Self::Busy(_) => {
+            Self::Busy(_) | Self::TooMany(_) => {
                 headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
             }
             Self::Session(refused) => {

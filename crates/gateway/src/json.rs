@@ -44,7 +44,11 @@ async fn body<T: DeserializeOwned>(request: Request, limit: usize) -> Result<T, 
     if !declared {
         return Err(ApiError::NotJson);
     }
-    parse(&read(request.into_body(), limit).await?)
+    // The request's turn is kept until its body is here.
+    let (parts, body) = request.into_parts();
+    let bytes = read(body, limit).await?;
+    drop(parts);
+    parse(&bytes)
 }
 
 async fn read(body: Body, limit: usize) -> Result<bytes::Bytes, ApiError> {

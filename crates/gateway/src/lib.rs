@@ -1,7 +1,9 @@
 //! The HTTP API: routes, roles, wire types. It only assembles; what is safe is decided in the crates below it.
 
 mod addresses;
+mod clearing;
 mod clock;
+mod egress;
 mod error;
 mod fetching;
 mod front;
@@ -11,7 +13,9 @@ mod json;
 mod judging;
 mod kinds;
 pub mod logs;
+mod owner;
 mod probe;
+mod proxies;
 mod recording;
 mod rendering;
 mod retrieve;
@@ -19,13 +23,18 @@ mod routes;
 mod server;
 mod state;
 mod tokens;
+mod wallet;
 pub mod wire;
 mod work;
 
+pub use egress::{EgressError, Exit};
 pub use error::{ErrorBody, ErrorDetail};
 pub use guard::GuardError;
 pub use ids::NoRandomness;
+pub use owner::{EnvironmentError, OwnerError};
+pub use proxies::ProxiesError;
 pub use routes::openapi;
-pub use server::{Gateway, Local};
+pub use server::{Gateway, Local, Recheck};
 pub use state::{StartError, hop_policy};
 pub use tokens::TokenError;
+pub use wallet::WalletError;

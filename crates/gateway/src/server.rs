@@ -1,5 +1,6 @@
 //! Listens, serves, and ends without dropping a request.
 
+use crate::egress::Door;
 use crate::front::Peer;
 use crate::routes::router;
 use crate::state::{App, StartError};
@@ -17,7 +18,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tower::ServiceExt as _;
 
 /// Connections at once; more wait in the system's queue.
@@ -33,6 +34,7 @@ const REFRESH_EVERY: Duration = Duration::from_secs(5);
 pub struct Gateway {
     app: Arc<App>,
     listener: TcpListener,
+    door: Option<Door>,
 }
 
 impl Gateway {
@@ -46,7 +48,13 @@ impl Gateway {
         let listener = TcpListener::bind(address).await.map_err(cannot)?;
         settings.server.address = listener.local_addr().map_err(cannot)?;
         let app = Arc::new(App::new(settings).await?);
-        Ok(Self { app, listener })
+        app.proxies.open(&app).await?;
+        let door = crate::egress::bind(&app).await?;
+        Ok(Self {
+            app,
+            listener,
+            door,
+        })
     }
 
     /// Where it listens.
@@ -55,14 +63,35 @@ impl Gateway {
         self.app.settings.server.address
     }
 
+    /// Where its forward proxy listens, if it has one.
+    #[must_use]
+    pub fn egress_address(&self) -> Option<SocketAddr> {
+        self.door.as_ref()?.address()
+    }
+
+    /// Makes the running gateway look at its environment again: for a signal.
+    #[must_use]
+    pub fn recheck(&self) -> Recheck {
+        Recheck(self.app.owner.again())
+    }
+
     /// Serves until `end` is ready, then finishes what is in flight within the grace time.
     pub async fn serve(self, end: impl Future<Output = ()>) {
-        let Self { app, listener } = self;
+        let Self {
+            app,
+            listener,
+            door,
+        } = self;
         let router = router(&app);
         let turns = Arc::new(Semaphore::new(MAX_CONNECTIONS));
         let graceful = GracefulShutdown::new();
         let pruning = tokio::spawn(prune(Arc::clone(&app)));
         let refreshing = tokio::spawn(refresh(Arc::clone(&app)));
+        let clearing = tokio::spawn(crate::clearing::keep_asking(Arc::clone(&app)));
+        app.owner.start(&app);
+        app.purse.start(&app);
+        app.proxies.start();
+        app.exits.start(door);
         tokio::pin!(end);
         loop {
             let turn = tokio::select! {
@@ -93,7 +122,19 @@ impl Gateway {
         }
         pruning.abort();
         refreshing.abort();
+        clearing.abort();
         app.close().await;
+    }
+}
+
+/// Makes a gateway look at its environment again.
+#[derive(Clone, Debug)]
+pub struct Recheck(Arc<Notify>);
+
+impl Recheck {
+    /// Does so soon.
+    pub fn now(&self) {
+        self.0.notify_one();
     }
 }
 
@@ -112,11 +153,7 @@ impl Local {
     }
 
     /// Posts a JSON value to an endpoint.
-    pub async fn post(
-        &self,
-        path: &'static str,
-        body: &serde_json::Value,
-    ) -> (u16, serde_json::Value) {
+    pub async fn post(&self, path: &str, body: &serde_json::Value) -> (u16, serde_json::Value) {
         let mut request = hyper::Request::new(Body::from(body.to_string()));
         *request.method_mut() = hyper::Method::POST;
         let headers = request.headers_mut();
@@ -125,18 +162,14 @@ impl Local {
     }
 
     /// Gets an endpoint's answer.
-    pub async fn get(&self, path: &'static str) -> (u16, serde_json::Value) {
+    pub async fn get(&self, path: &str) -> (u16, serde_json::Value) {
         self.ask(path, hyper::Request::new(Body::empty())).await
     }
 
     /// Asks as the owner, on this machine.
-    async fn ask(
-        &self,
-        path: &'static str,
-        mut request: hyper::Request<Body>,
-    ) -> (u16, serde_json::Value) {
+    async fn ask(&self, path: &str, mut request: hyper::Request<Body>) -> (u16, serde_json::Value) {
         let peer = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        *request.uri_mut() = hyper::Uri::from_static(path);
+        *request.uri_mut() = hyper::Uri::try_from(path).unwrap_or_default();
         request.extensions_mut().insert(Peer(peer));
         let headers = request.headers_mut();
         if let Some(owner) = self.app.tokens.owner_header() {

@@ -1,9 +1,14 @@
 //! Everything that requests share, built once from the settings.
 
+use crate::egress::{EgressError, Exits};
+use crate::front::PerMinute;
 use crate::guard::{Guard, GuardError};
+use crate::owner::{Owner, OwnerError};
 use crate::probe::Probe;
+use crate::proxies::{Proxies, ProxiesError};
 use crate::rendering;
 use crate::tokens::{TokenError, Tokens};
+use crate::wallet::{Purse, WalletError};
 use blastshield_config::{
     JudgeProvider, OpenAiApi, RateClass, Renderer, SearchProvider, SearchStrategy, Secret,
     Settings, WaitUntil,
@@ -38,9 +43,20 @@ pub(crate) struct App {
     pub(crate) renderer: Option<rendering::Renderer>,
     pub(crate) probe: Probe,
     pub(crate) guard: Guard,
+    pub(crate) owner: Owner,
+    pub(crate) purse: Purse,
+    pub(crate) proxies: Proxies,
+    pub(crate) exits: Exits,
     /// Requests that may be answered at once.
     pub(crate) turns: Arc<Semaphore>,
+    /// Requests of the owner that may be answered at once: busy agents do not keep the owner out.
+    pub(crate) owner_turns: Semaphore,
+    /// Callers without the right to what they asked for.
+    pub(crate) denials: PerMinute,
 }
+
+/// Requests of the owner at once.
+const OWNER_TURNS: usize = 16;
 
 /// The gateway cannot start.
 #[derive(Debug, thiserror::Error)]
@@ -77,6 +93,18 @@ pub enum StartError {
     /// The guard.
     #[error(transparent)]
     Guard(#[from] GuardError),
+    /// The owner's side.
+    #[error(transparent)]
+    Owner(#[from] OwnerError),
+    /// The wallet.
+    #[error(transparent)]
+    Wallet(#[from] WalletError),
+    /// The security proxies.
+    #[error(transparent)]
+    Proxies(#[from] ProxiesError),
+    /// The forward proxy.
+    #[error(transparent)]
+    Egress(#[from] EgressError),
     /// The log files.
     #[error("the log files cannot be written: {0}")]
     Logs(std::io::ErrorKind),
@@ -102,7 +130,9 @@ impl App {
         })??;
         let (store, detector) = (store?, Arc::new(detector));
         let guard = Guard::new(&settings, &tokens, &store, Arc::clone(&detector)).await?;
-        Self::assemble(settings, tokens, detector, store, guard)
+        let owner = Owner::open(&settings, &guard, &store).await?;
+        let exits = Exits::open(&guard, &store).await?;
+        Self::assemble(settings, tokens, detector, store, guard, owner, exits)
     }
 
     /// Ends what was started, the store last.
@@ -110,7 +140,11 @@ impl App {
         if let Some(renderer) = &self.renderer {
             renderer.close().await;
         }
-        self.guard.close().await;
+        self.exits.close();
+        self.proxies.close().await;
+        self.purse.close().await;
+        self.owner.close().await;
+        self.guard.close();
         self.store.close().await;
     }
 
@@ -120,8 +154,11 @@ impl App {
         detector: Arc<Detector>,
         store: Store,
         guard: Guard,
+        owner: Owner,
+        exits: Exits,
     ) -> Result<Self, StartError> {
         let policy = hop_policy(&settings);
+        let purse = Purse::open(&settings, &guard, &owner, &store)?;
         let resolver = resolver(&settings)?;
         let renderer = renderer(&settings, &policy, &resolver)?;
         Ok(Self {
@@ -136,7 +173,13 @@ impl App {
             judge: judge(&settings)?,
             renderer,
             probe: Probe::default(),
+            proxies: Proxies::default(),
+            exits,
             guard,
+            owner,
+            purse,
+            owner_turns: Semaphore::new(OWNER_TURNS),
+            denials: PerMinute::default(),
             turns: Arc::new(Semaphore::new(settings.server.max_requests)),
             settings,
         })

@@ -31,6 +31,8 @@ pub(crate) const WORDS: &[&str] = &[
 const NAME: usize = 64;
 /// The longest value that is looked at.
 const VALUE: usize = 512;
+/// A longer value with several signs in it is a chain of assignments.
+const CHAIN: usize = 128;
 
 /// A value that is a secret by its name, if the word at `at` is in such a name. `done` is where the last look ended:
 /// several words of one name cost one look.
@@ -42,13 +44,10 @@ pub(crate) fn look(text: &str, at: Range<usize>, done: &mut usize) -> Option<Ran
     let name = name(bytes, &at);
     *done = name.end;
     let (from, quoted, weak) = operator(text, &name)?;
-    let end = value_end(bytes, from, quoted);
-    let (from, end) = (from, trim(bytes, from, end));
+    let end = trim(bytes, from, value_end(bytes, from, quoted)?);
     let value = text.get(from..end)?;
     let named = text.get(name.clone())?;
-    // A chain of assignments: each is looked at by itself.
-    let chain = value.len() > 128 && value.bytes().filter(|b| *b == b'=').count() > 4;
-    if chain || !value::plausible(value) {
+    if !value::plausible(value) {
         return None;
     }
     let promise = promise(named, value)?;
@@ -104,7 +103,9 @@ pub(crate) fn unfinished(text: &str, at: Range<usize>) -> Option<usize> {
         // The sign may still come.
         return (bytes.len() < name.end + 64).then_some(name.end);
     };
-    (value_end(bytes, from, quoted) >= bytes.len()).then_some(from.min(bytes.len()))
+    value_end(bytes, from, quoted)
+        .is_some_and(|end| end >= bytes.len())
+        .then_some(from.min(bytes.len()))
 }
 
 fn in_name(b: u8) -> bool {
@@ -217,7 +218,8 @@ fn markup(bytes: &[u8], name: usize) -> bool {
     name.checked_sub(1).and_then(|at| bytes.get(at)) == Some(&b'<')
 }
 
-fn value_end(bytes: &[u8], from: usize, quoted: Option<u8>) -> usize {
+/// Where a value ends. A chain of assignments is no value: each is looked at by itself.
+fn value_end(bytes: &[u8], from: usize, quoted: Option<u8>) -> Option<usize> {
     let rest = bytes.get(from..).unwrap_or_default();
     let stop = |b: &u8| match quoted {
         Some(quote) => *b == quote || matches!(b, b'\n' | b'\r'),
@@ -239,7 +241,17 @@ fn value_end(bytes: &[u8], from: usize, quoted: Option<u8>) -> usize {
                 )
         }
     };
-    from + rest.iter().take(VALUE).take_while(|b| !stop(b)).count()
+    let mut signs = 0;
+    for (place, b) in rest.iter().enumerate().take(VALUE) {
+        if stop(b) {
+            return Some(from + place);
+        }
+        signs += usize::from(*b == b'=');
+        if place >= CHAIN && signs > 4 {
+            return None;
+        }
+    }
+    Some(from + rest.len().min(VALUE))
 }
 
 /// Without what belongs to the sentence or to the notation, and on character boundaries.

@@ -1,6 +1,7 @@
 //! Numbers that belong to persons: phones, cards, accounts, ids. Each is judged by its checksum or by the words before it.
 
 use crate::check;
+use smallvec::{SmallVec, smallvec};
 use std::ops::Range;
 
 /// What a number is.
@@ -23,17 +24,17 @@ const BEFORE: usize = 40;
 
 /// A number as it is written.
 struct Number {
-    digits: Vec<u8>,
+    digits: SmallVec<[u8; LONGEST]>,
     end: usize,
     /// Lengths of its groups.
-    groups: Vec<usize>,
+    groups: SmallVec<[usize; LONGEST / 2]>,
 }
 
 fn read(text: &[u8], start: usize) -> Number {
     let mut number = Number {
-        digits: Vec::with_capacity(20),
+        digits: SmallVec::new(),
         end: start,
-        groups: vec![0],
+        groups: smallvec![0],
     };
     let mut gap = 0;
     for (place, byte) in text.iter().enumerate().skip(start).take(LONGEST) {
@@ -107,7 +108,8 @@ fn judge(text: &[u8], start: usize, number: &Number, bare: bool) -> Option<(Kind
     }
     if word(prev) || word(next) && !next.is_some_and(|b| matches!(b, b'x' | b'e')) {
         // `one is415-555-0132`: a phone written on to a word.
-        let attached = prev.is_some_and(|b| b.is_ascii_lowercase()) && number.groups == [3, 3, 4];
+        let attached =
+            prev.is_some_and(|b| b.is_ascii_lowercase()) && number.groups.as_slice() == [3, 3, 4];
         return (attached && !word(next) && near(text, start, PHONES))
             .then_some((Kind::Phone, place));
     }

@@ -1,6 +1,7 @@
 //! Tokens that were cut in pieces, or turned around.
 
 use crate::view::{self, View};
+use smallvec::{SmallVec, smallvec};
 use std::ops::Range;
 
 /// Letters and digits that are looked at behind a head.
@@ -58,8 +59,8 @@ pub(crate) fn pieces(text: &[u8], at: Range<usize>) -> Option<View> {
     if digits < 2 || upper < 2 || lower < 2 {
         return None;
     }
-    let mut places = Vec::with_capacity(BODY);
-    let mut lengths: Vec<usize> = vec![0];
+    let mut places: SmallVec<[usize; BODY]> = SmallVec::new();
+    let mut lengths: SmallVec<[usize; BODY]> = smallvec![0];
     let mut gap = 0;
     for (place, b) in rest.iter().enumerate() {
         if b.is_ascii_alphanumeric() {
@@ -101,7 +102,7 @@ pub(crate) fn pieces(text: &[u8], at: Range<usize>) -> Option<View> {
 
 /// Whether the pieces between the first and the last have one length, or are few and long. Words that follow the last
 /// piece are cut off.
-fn even(lengths: &mut Vec<usize>, places: &mut Vec<usize>) -> bool {
+fn even(lengths: &mut SmallVec<[usize; BODY]>, places: &mut SmallVec<[usize; BODY]>) -> bool {
     if lengths.first() == Some(&0) {
         lengths.remove(0);
     }

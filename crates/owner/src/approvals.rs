@@ -10,9 +10,9 @@ use crate::record::{Recorder, record};
 use crate::request::facts;
 use crate::settle::SettleError;
 use crate::state::{self, Refusal, Reply, State, Verdict};
-use crate::{Ask, Message, Options, Request, RequestId, Unrecorded};
+use crate::{Action, Ask, Message, Options, Page, Request, RequestId, Unrecorded};
 use blastshield_audit::{Clock, Event, Fingerprint, Redact};
-use blastshield_store::{ApprovalRecord, Ruling, Store, StoreError};
+use blastshield_store::{ApprovalLimits, ApprovalPage, ApprovalRecord, Ruling, Store, StoreError};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Semaphore, watch};
@@ -136,28 +136,28 @@ impl Approvals {
         &self,
         record_of: impl Fn(&RequestId, i64) -> ApprovalRecord,
     ) -> Result<ApprovalRecord, AskError> {
-        let Options {
-            max_pending,
-            max_per_requester,
-            ..
-        } = self.inner.options;
+        let options = &self.inner.options;
+        let limits = ApprovalLimits {
+            pending: options.max_pending,
+            per_requester: options.max_per_requester,
+            per_hour: options.max_per_hour,
+        };
         for _ in 0..ID_TRIES {
             let id = RequestId::random().ok_or(AskError::NoRandom)?;
             let record = record_of(&id, self.now_ms());
             let store = &self.inner.store;
-            match store
-                .add_approval(record.clone(), max_pending, max_per_requester)
-                .await
-            {
+            match store.add_approval(record.clone(), limits).await {
                 Ok(true) => return Ok(record),
                 Ok(false) => {
-                    let (_, yours) = store
+                    let (all, yours) = store
                         .count_pending(&record.requester, record.created_ms)
                         .await?;
-                    return Err(if yours >= u64::from(max_per_requester) {
+                    return Err(if yours >= u64::from(limits.per_requester) {
                         AskError::TooManyOfYours
-                    } else {
+                    } else if all >= u64::from(limits.pending) {
                         AskError::TooMany
+                    } else {
+                        AskError::TooOften
                     });
                 }
                 Err(StoreError::Duplicate) => {}
@@ -241,6 +241,21 @@ impl Approvals {
         Ok(records.into_iter().filter_map(Request::of).collect())
     }
 
+    /// A page of requests, newest first.
+    ///
+    /// # Errors
+    /// When the store cannot say.
+    pub async fn page(&self, page: &Page) -> Result<Vec<Request>, StoreError> {
+        let page = ApprovalPage {
+            state: page.state.map(State::as_str),
+            action: page.action.map(Action::as_str),
+            after: page.after.clone(),
+            limit: page.limit,
+        };
+        let records = self.inner.store.approvals_page(&page).await?;
+        Ok(records.into_iter().filter_map(Request::of).collect())
+    }
+
     /// Requests that the owner can still decide, oldest first.
     ///
     /// # Errors
@@ -309,7 +324,9 @@ impl Approvals {
         record(self.inner.recorder.as_ref(), event)
     }
 
-    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
+    /// Changes whenever a request or a channel does.
+    #[must_use]
+    pub fn changes(&self) -> watch::Receiver<u64> {
         self.inner.changed.subscribe()
     }
 

@@ -245,7 +245,7 @@ pub(crate) fn redacted(text: &str, redact: &dyn blastshield_audit::Redact) -> St
     // White space stays as it is until secrets were looked for: some reach over several lines.
     let text: String = text
         .split_inclusive(char::is_whitespace)
-        .map(without_invoice)
+        .map(|word| show::without_user(&without_invoice(word)))
         .collect();
     redact.redact(&text).into_owned()
 }

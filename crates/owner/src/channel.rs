@@ -111,6 +111,10 @@ impl Channels {
         })
     }
 
+    pub(crate) fn state(&self, name: &'static str) -> Option<ChannelState> {
+        self.with(|table| table.all.get(name).map(|status| status.state))
+    }
+
     pub(crate) fn list(&self) -> Vec<ChannelStatus> {
         self.with(|table| table.all.values().cloned().collect())
     }

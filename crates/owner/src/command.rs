@@ -23,6 +23,8 @@ pub struct Command {
 pub enum Text {
     /// An order.
     Command(Command),
+    /// The kill switch, on or off.
+    Lockdown(bool),
     /// Meant as an order, and none.
     Malformed,
     /// Something else.
@@ -37,6 +39,13 @@ pub fn read_text(text: &str) -> Text {
     let yes = match first.as_str() {
         "approve" => true,
         "deny" => false,
+        "lockdown" => {
+            return match (words.next(), words.next()) {
+                (Some(word), None) if word.eq_ignore_ascii_case("on") => Text::Lockdown(true),
+                (Some(word), None) if word.eq_ignore_ascii_case("off") => Text::Lockdown(false),
+                _ => Text::Malformed,
+            };
+        }
         _ => return Text::Other,
     };
     if text.len() > MAX_TEXT {
@@ -135,12 +144,18 @@ mod tests {
             "deny k7f39xq2 always",
             "approve k7f39xq2 1 2",
             "approve k7f39xq2 once always",
+            "lockdown",
+            "lockdown maybe",
+            "lockdown on please",
         ] {
             assert_eq!(read_text(bad), Text::Malformed, "{bad}");
         }
+        assert_eq!(read_text("Lockdown ON"), Text::Lockdown(true));
+        assert_eq!(read_text("lockdown off"), Text::Lockdown(false));
         for other in [
             "",
             "hello",
+            "/lockdown on",
             "approved k7f39xq2",
             "/approve k7f39xq2",
             "аpprove k7f39xq2",

@@ -12,6 +12,9 @@ pub enum AskError {
     /// This requester has too many open requests.
     #[error("too many of your requests wait for the owner; wait for an answer first")]
     TooManyOfYours,
+    /// This requester asked too often of late.
+    #[error("too many requests within an hour; the owner is not asked again so soon")]
+    TooOften,
     /// There are too many open requests.
     #[error("too many requests wait for the owner; try again later")]
     TooMany,

@@ -52,6 +52,8 @@ pub struct Options {
     pub max_pending: u32,
     /// Open requests of one requester.
     pub max_per_requester: u32,
+    /// Requests that one requester may make within an hour: asking again and again wears a person down.
+    pub max_per_hour: u32,
     /// Callers that wait for an answer at the same time.
     pub max_waiting: usize,
     /// How often a waiting caller looks for decisions of other processes.
@@ -66,6 +68,7 @@ impl Default for Options {
             timeouts: Timeouts::default(),
             max_pending: 100,
             max_per_requester: 10,
+            max_per_hour: u32::MAX,
             max_waiting: 256,
             look_every: Duration::from_secs(2),
             use_within: Duration::from_secs(3600),

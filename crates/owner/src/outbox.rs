@@ -7,19 +7,19 @@
 //! An answer that was lost on its way leaves open whether the message went out. It is sent again: asking twice is
 //! harmless, since both messages name the same request, and it is decided once.
 
+use crate::words::{Alerts, Load, Word, Words};
 use crate::{Approvals, Request, State};
-use blastshield_audit::alerts::{Sink, SinkError};
-use blastshield_audit::{Alert, Category, Event, Severity};
+use blastshield_audit::{Category, Event, Severity};
 use blastshield_store::StoreError;
 use serde_json::json;
 use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
-/// Words that may wait for a channel.
-const WAITING: usize = 256;
 /// A service that asks for more patience than this gets this much.
 const LONGEST_WISH: Duration = Duration::from_secs(3600);
 
@@ -73,13 +73,6 @@ impl Backoff {
     }
 }
 
-/// Something to say that is about no request.
-#[derive(Clone, Debug)]
-pub(crate) enum Word {
-    Text(String),
-    Alert(Box<Alert>),
-}
-
 /// Why something did not go out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Fail {
@@ -125,12 +118,12 @@ pub(crate) trait Courier: Send + Sync + 'static {
 #[derive(Debug)]
 pub struct Running {
     pub(crate) tasks: Vec<JoinHandle<()>>,
-    words: mpsc::Sender<Word>,
+    words: Words,
 }
 
 impl Running {
     pub(crate) fn start<C: Courier>(courier: C, approvals: Approvals, pace: Pace) -> Self {
-        let (words, waiting) = mpsc::channel(WAITING);
+        let (words, waiting) = Words::queue();
         approvals
             .health()
             .register(courier.name(), true, approvals.now_ms());
@@ -138,6 +131,7 @@ impl Running {
             courier,
             approvals,
             words: waiting,
+            load: words.load(),
             held: None,
         };
         Self {
@@ -149,10 +143,16 @@ impl Running {
     /// Where alerts go to be sent through this channel.
     #[must_use]
     pub fn alerts(&self) -> Alerts {
-        Alerts(self.words.clone())
+        Alerts::of(self.words.clone())
     }
 
-    pub(crate) fn words(&self) -> mpsc::Sender<Word> {
+    /// Whether every alert was sent or given up.
+    #[must_use]
+    pub fn is_quiet(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    pub(crate) fn words(&self) -> Words {
         self.words.clone()
     }
 }
@@ -165,24 +165,11 @@ impl Drop for Running {
     }
 }
 
-/// Takes alerts for a channel.
-#[derive(Clone, Debug)]
-pub struct Alerts(mpsc::Sender<Word>);
-
-impl Sink for Alerts {
-    fn send(&self, alert: &Alert) -> Result<(), SinkError> {
-        let word = Word::Alert(Box::new(alert.clone()));
-        self.0.try_send(word).map_err(|error| match error {
-            mpsc::error::TrySendError::Full(_) => SinkError::Full,
-            mpsc::error::TrySendError::Closed(_) => SinkError::Closed,
-        })
-    }
-}
-
 struct Outbox<C> {
     courier: C,
     approvals: Approvals,
     words: mpsc::Receiver<Word>,
+    load: Arc<Load>,
     /// Taken from the queue and not sent yet.
     held: Option<Word>,
 }
@@ -275,8 +262,22 @@ impl<C: Courier> Outbox<C> {
         let said = self.courier.say(word).await;
         if matches!(said, Ok(()) | Err(Fail::Never { .. })) {
             self.held = None;
+            self.load.waiting.fetch_sub(1, Ordering::AcqRel);
+            self.tell_lost();
         }
         said.map(|()| true)
+    }
+
+    /// What found no room while the channel was stuck is told as a number, as soon as something goes out again.
+    fn tell_lost(&mut self) {
+        let lost = self.load.lost.swap(0, Ordering::AcqRel);
+        if lost > 0 {
+            let text = format!(
+                "{lost} further alerts could not be sent here; they are in the audit log and the alert file"
+            );
+            self.load.waiting.fetch_add(1, Ordering::AcqRel);
+            self.held = Some(Word::Text(text));
+        }
     }
 
     fn give_up(&self, why: &str) {
@@ -290,7 +291,12 @@ impl<C: Courier> Outbox<C> {
 
 impl Approvals {
     pub(crate) fn up(&self, channel: &'static str, delivered: u64) {
-        if self.health().up(channel, delivered, self.now_ms()) {
+        let before = self.health().state(channel);
+        let news = self.health().up(channel, delivered, self.now_ms());
+        if before != self.health().state(channel) {
+            self.wake();
+        }
+        if news {
             let details = json!({"channel": channel});
             let _ = self.note(&Event::Note {
                 severity: Severity::Info,
@@ -305,6 +311,7 @@ impl Approvals {
     pub(crate) fn down(&self, channel: &'static str, why: &str) {
         if let Some(last) = self.health().down(channel, why, self.now_ms()) {
             let _ = self.note(&Event::Undeliverable { channel, why, last });
+            self.wake();
         }
     }
 }

@@ -2,7 +2,8 @@
 //! back through them.
 
 use crate::message::decided;
-use crate::outbox::{Courier, Fail, Pace, Running, Word};
+use crate::outbox::{Courier, Fail, Pace, Running};
+use crate::words::Word;
 use crate::{Approvals, Request};
 use blastshield_upstream::{CallError, Discord, Webhook};
 use serde_json::{Value, json};
@@ -132,7 +133,12 @@ impl Courier for WebhookCourier {
         let body = match word {
             Word::Text(text) => json!({"type": "text", "text": text}),
             Word::Alert(alert) => {
-                json!({"type": "alert", "alert": alert.to_json(), "text": alert.to_text()})
+                let mut body = alert.to_json();
+                if let Some(fields) = body.as_object_mut() {
+                    fields.insert("type".to_owned(), "alert".into());
+                    fields.insert("text".to_owned(), alert.to_text().into());
+                }
+                body
             }
         };
         self.post(&body).await

@@ -89,6 +89,19 @@ fn may_widen(action: Action, has_host: bool) -> bool {
     action == Action::Http && has_host
 }
 
+/// Which requests to list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Page {
+    /// Only in this state.
+    pub state: Option<State>,
+    /// Only for this action.
+    pub action: Option<Action>,
+    /// Only after this one: when it was made, in milliseconds since the epoch, and its id.
+    pub after: Option<(i64, String)>,
+    /// How many; 500 at most.
+    pub limit: u32,
+}
+
 /// A host that the owner allowed for longer than one request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grant {

@@ -83,17 +83,30 @@ pub fn host(ascii: &str) -> String {
     format!("{} ({})", visible(ascii), one_line(&read))
 }
 
+/// An address without what stands before its host, which may pass for one, or for a mail address that is nobody's
+/// business and would take the host along.
+pub(crate) fn without_user(word: &str) -> String {
+    let Some((before, mut url)) = address(word).filter(|_| word.contains('@')) else {
+        return word.to_owned();
+    };
+    if url.username().is_empty() && url.password().is_none() {
+        return word.to_owned();
+    }
+    let host = url.host_str().map(visible).unwrap_or_default();
+    if url.set_username("").is_err() || url.set_password(None).is_err() {
+        return word.to_owned();
+    }
+    let end: String = word
+        .chars()
+        .rev()
+        .take_while(|c| c.is_whitespace())
+        .collect();
+    format!("{before}[host: {host}] {url}{end}")
+}
+
 /// The host of an address that looks like another: foreign letters, or something before an `@`.
 fn disguised_host(word: &str) -> Option<String> {
-    let start = word.find("://")?;
-    // Signs around the address are not part of it.
-    let scheme = word.get(..start)?;
-    let from = scheme
-        .char_indices()
-        .rev()
-        .find(|(_, c)| !c.is_ascii_alphanumeric())
-        .map_or(0, |(at, c)| at + c.len_utf8());
-    let url = Url::parse(word.get(from..)?).ok()?;
+    let (_, url) = address(word)?;
     let host = url.host_str()?;
     let disguised = !word.is_ascii()
         || host.split('.').any(|label| label.starts_with("xn--"))
@@ -101,6 +114,19 @@ fn disguised_host(word: &str) -> Option<String> {
         || url.password().is_some()
         || word.contains('\\');
     disguised.then(|| visible(host))
+}
+
+/// The address in a word, after what stands before it.
+fn address(word: &str) -> Option<(&str, Url)> {
+    let start = word.find("://")?;
+    let scheme = word.get(..start)?;
+    let from = scheme
+        .char_indices()
+        .rev()
+        .find(|(_, c)| !c.is_ascii_alphanumeric())
+        .map_or(0, |(at, c)| at + c.len_utf8());
+    let (before, address) = word.split_at_checked(from)?;
+    Some((before, Url::parse(address).ok()?))
 }
 
 /// Letters and digits of a word as they read; nothing of a word too long to be one of ours.

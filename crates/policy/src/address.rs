@@ -4,6 +4,7 @@
 //! answer their guests. Blocks that IANA calls globally reachable but that serve infrastructure (anycast, relays,
 //! AS112) are not public here: no page lives there.
 
+use ipnet::IpNet;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -136,6 +137,34 @@ const fn v6(s: [u16; 8]) -> Ipv6Addr {
     Ipv6Addr::new(a, b, c, d, e, f, g, h)
 }
 
+/// The blocks that hold no public address, none within another: for other programs that filter by block. Such programs
+/// may keep IPv4 as mapped addresses, so the blocks around those stop short of them. ISATAP identifiers cannot be told
+/// by block.
+#[must_use]
+pub fn special_blocks() -> Vec<IpNet> {
+    let short = V4
+        .iter()
+        .map(|(base, prefix, _)| (IpAddr::from(*base), *prefix));
+    let long = V6
+        .iter()
+        .map(|(base, prefix, _)| (IpAddr::from(*base), *prefix));
+    // What is not global unicast: 4000::/2, 8000::/1, and of 0000::/3 all but 0000::/16, where the mapped ones are.
+    let outside = (4..=16)
+        .map(|prefix: u8| (1 << (16 - u16::from(prefix)), prefix))
+        .chain([(0x4000, 2), (0x8000, 1)])
+        .map(|(first, prefix)| (IpAddr::from(v6([first, 0, 0, 0, 0, 0, 0, 0])), prefix));
+    let blocks: Vec<IpNet> = short
+        .chain(long)
+        .chain(outside)
+        .chain([(IpAddr::from(NAT64), 96)])
+        .filter_map(|(base, prefix)| IpNet::new(base, prefix).ok())
+        .map(|block| block.trunc())
+        .collect();
+    let mut blocks = IpNet::aggregate(&blocks);
+    blocks.sort();
+    blocks
+}
+
 /// What this address is for. Mapped and well-known NAT64 addresses are judged by the IPv4 address inside.
 #[must_use]
 pub fn classify(ip: IpAddr) -> AddressClass {
@@ -222,6 +251,38 @@ mod tests {
                     "{base}/{prefix}"
                 );
             }
+        }
+    }
+
+    #[test]
+    fn blocks_for_others_hold_what_is_special_and_nothing_public() {
+        let blocks = special_blocks();
+        let held = |ip: IpAddr| blocks.iter().any(|block| block.contains(&ip));
+        for (base, _, _) in V4 {
+            assert!(held(IpAddr::from(*base)), "{base:?}");
+        }
+        for (base, _, _) in V6 {
+            assert!(held(IpAddr::from(*base)), "{base}");
+        }
+        for block in &blocks {
+            assert_ne!(classify(block.network()), C::Public, "{block}");
+            assert_ne!(classify(block.broadcast()), C::Public, "{block}");
+            let mapped: IpAddr = "::ffff:8.8.8.8".parse().unwrap();
+            assert!(!block.contains(&mapped), "{block}");
+        }
+        for public in ["8.8.8.8", "1.1.1.1", "2606:4700::1111", "2a00:1450::1"] {
+            assert!(!held(public.parse().unwrap()), "{public}");
+        }
+        for private in [
+            "10.1.2.3",
+            "::1",
+            "64:ff9b::808:808",
+            "fd00::1",
+            "5f00::1",
+            "100::1",
+            "1fff::1",
+        ] {
+            assert!(held(private.parse().unwrap()), "{private}");
         }
     }
 

@@ -122,6 +122,39 @@ impl DomainList {
         self.addresses.contains(&ip) || inner.is_some_and(|ip| self.addresses.contains(&ip))
     }
 
+    /// The entries in order, each as it could be written; what another entry covers is left out.
+    #[must_use]
+    pub fn entries(&self) -> Vec<String> {
+        let mut entries: Vec<String> = self
+            .names
+            .iter()
+            .filter(|(name, _)| {
+                !name
+                    .split_once('.')
+                    .is_some_and(|(_, above)| self.covers_below(above))
+            })
+            .map(|(name, cover)| match cover {
+                Cover::DomainAndBelow => name.to_string(),
+                Cover::BelowOnly => format!("*.{name}"),
+            })
+            .chain(self.addresses.iter().map(IpAddr::to_string))
+            .collect();
+        entries.sort();
+        entries
+    }
+
+    /// Whether what is directly below this name is covered.
+    fn covers_below(&self, name: &str) -> bool {
+        let mut rest = Some(name);
+        while let Some(name) = rest {
+            if self.names.contains_key(name) {
+                return true;
+            }
+            rest = name.split_once('.').map(|(_, above)| above);
+        }
+        false
+    }
+
     /// How many entries it has.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -235,6 +268,22 @@ mod tests {
             DomainList::parse("example.com *.example.com")
                 .unwrap()
                 .covers(&host("example.com"))
+        );
+    }
+
+    #[test]
+    fn entries_are_told_once() {
+        let list =
+            DomainList::parse("b.example.com example.com *.a.org x.a.org a.net 10.0.0.1").unwrap();
+        assert_eq!(
+            list.entries(),
+            ["*.a.org", "10.0.0.1", "a.net", "example.com"]
+        );
+        assert_eq!(
+            DomainList::parse(&list.entries().join(" "))
+                .unwrap()
+                .entries(),
+            list.entries()
         );
     }
 

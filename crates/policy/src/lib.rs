@@ -23,7 +23,7 @@ mod names;
 mod refusal;
 mod rules;
 
-pub use address::{AddressClass, classify};
+pub use address::{AddressClass, classify, special_blocks};
 pub use domains::{BadEntries, DomainList, DomainPolicy, Standing};
 pub use guard::{AddressGuard, PublicAddr};
 pub use hop::{Explained, HopPolicy, Target, check_redirect, check_url, explain, join};

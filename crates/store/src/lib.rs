@@ -25,26 +25,32 @@ mod files;
 mod grants;
 mod guard;
 mod insert;
+mod lockdown;
 mod options;
 mod owner;
 mod prune;
 mod readers;
 mod records;
+mod recovery;
 mod rows;
 mod schema;
 mod store;
+mod wallet;
 mod writer;
 
 pub use channels::Notice;
 pub use error::StoreError;
 pub use grants::GrantRecord;
 pub use guard::{CanaryRecord, MAX_CANARIES, SessionHold};
+pub use lockdown::LockdownRecord;
 pub use options::StoreOptions;
-pub use owner::{ApprovalRecord, Ruling};
+pub use owner::{ApprovalLimits, ApprovalPage, ApprovalRecord, Ruling};
 pub use prune::Pruned;
 pub use records::{
     CachedResult, Cursor, FetchDecision, FetchEvent, FetchKind, FlaggedPayload, FlaggedSummary,
     SearchRecord,
 };
+pub use recovery::{ProxyCrash, ProxyEnd, ProxyHold, ProxyQuarantine, ProxySession};
 pub use schema::LATEST as SCHEMA_VERSION;
 pub use store::Store;
+pub use wallet::{DaySum, PaymentRecord, PaymentStep, Reserved};

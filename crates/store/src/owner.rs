@@ -10,6 +10,7 @@ use crate::{
 const MAX_LABEL: usize = 256;
 const MAX_SHOWN: usize = 32 << 10;
 const MAX_LIST: u32 = 500;
+const HOUR_MS: i64 = 3_600_000;
 
 /// A request to the owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,6 +51,30 @@ pub struct ApprovalRecord {
     pub used_ms: i64,
 }
 
+/// How many requests there may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ApprovalLimits {
+    /// Pending, of everybody.
+    pub pending: u32,
+    /// Pending, of one requester.
+    pub per_requester: u32,
+    /// Made by one requester within an hour.
+    pub per_hour: u32,
+}
+
+/// Which requests to list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ApprovalPage {
+    /// Only in this state.
+    pub state: Option<&'static str>,
+    /// Only for this action.
+    pub action: Option<&'static str>,
+    /// Only after this one: when it was made, and its id.
+    pub after: Option<(i64, String)>,
+    /// How many.
+    pub limit: u32,
+}
+
 /// What is to become of a pending request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ruling {
@@ -78,21 +103,21 @@ macro_rules! select {
 }
 
 impl Store {
-    /// Keeps a pending request, unless as many are pending already: whether it was kept. `Ok` means on disk.
+    /// Keeps a pending request, unless there are as many already as the limits say: whether it was kept. `Ok` means on disk.
     ///
     /// # Errors
     /// [`StoreError::Duplicate`] when the id is taken; [`StoreError::Invalid`] names a field out of bounds.
     pub async fn add_approval(
         &self,
         record: ApprovalRecord,
-        max_pending: u32,
-        max_per_requester: u32,
+        limits: ApprovalLimits,
     ) -> Result<bool, StoreError> {
         const SQL: &str = "INSERT INTO approvals (id, action, requester, session, host, confirm, shown, shown_sha256, \
             subject_sha256, created_ms, expires_ms, state, scope, decided_by, decided_ms, recorded, used_ms) \
             SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'pending', '', '', 0, 0, 0 \
             WHERE (SELECT COUNT(*) FROM approvals WHERE state = 'pending' AND expires_ms > $10) < $12 \
-            AND (SELECT COUNT(*) FROM approvals WHERE state = 'pending' AND expires_ms > $10 AND requester = $3) < $13";
+            AND (SELECT COUNT(*) FROM approvals WHERE state = 'pending' AND expires_ms > $10 AND requester = $3) < $13 \
+            AND (SELECT COUNT(*) FROM approvals WHERE created_ms > $14 AND requester = $3) < $15";
         if !is_id(&record.id) {
             return Err(StoreError::Invalid("id"));
         }
@@ -123,8 +148,10 @@ impl Store {
             text(record.subject_sha256),
             Arg::Int(record.created_ms),
             Arg::Int(record.expires_ms),
-            Arg::Int(max_pending.into()),
-            Arg::Int(max_per_requester.into()),
+            Arg::Int(limits.pending.into()),
+            Arg::Int(limits.per_requester.into()),
+            Arg::Int(record.created_ms.saturating_sub(HOUR_MS)),
+            Arg::Int(limits.per_hour.into()),
         ];
         let kept = self.submit(Work::Statement(SQL, args), weight).await?;
         Ok(kept > 0)
@@ -152,6 +179,30 @@ impl Store {
         let sql = select!("ORDER BY created_ms DESC, id LIMIT $1");
         self.list(sql, vec![Arg::Int(limit.min(MAX_LIST).into())])
             .await
+    }
+
+    /// A page of requests, newest first; 500 at most. A decision that is not in the audit log yet counts as pending.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub async fn approvals_page(
+        &self,
+        page: &ApprovalPage,
+    ) -> Result<Vec<ApprovalRecord>, StoreError> {
+        let sql = select!(
+            "WHERE ($1 = '' OR CASE WHEN recorded = 0 THEN 'pending' ELSE state END = $1) \
+             AND ($2 = '' OR action = $2) AND (created_ms < $3 OR (created_ms = $3 AND id > $4)) \
+             ORDER BY created_ms DESC, id LIMIT $5"
+        );
+        let (before_ms, after_id) = page.after.clone().unwrap_or((i64::MAX, String::new()));
+        let args = vec![
+            text(page.state.unwrap_or_default().to_owned()),
+            text(page.action.unwrap_or_default().to_owned()),
+            Arg::Int(before_ms),
+            text(after_id),
+            Arg::Int(page.limit.min(MAX_LIST).into()),
+        ];
+        self.list(sql, args).await
     }
 
     /// Requests that may still be decided at `now_ms`, oldest first; 500 at most.

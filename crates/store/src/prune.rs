@@ -55,6 +55,18 @@ pub(crate) enum Slice {
         until_ms: i64,
     },
     Notices,
+    /// Payments that are over, once their invoices cannot be paid any more: until then they are remembered as paid.
+    Payments {
+        until_ms: i64,
+    },
+    /// Holds of security proxies that were cleared; quarantines follow theirs, and ends unless a hold stands on them.
+    ProxyHolds {
+        until_ms: i64,
+    },
+    ProxyQuarantines,
+    ProxyCrashes {
+        until_ms: i64,
+    },
     /// Gives a bounded number of free pages back to the file system; SQLite only.
     Shrink,
 }
@@ -110,6 +122,26 @@ impl Slice {
                  (SELECT approval_id FROM owner_notices AS n WHERE NOT EXISTS \
                  (SELECT 1 FROM approvals AS a WHERE a.id = n.approval_id) LIMIT $2)",
                 0,
+            ),
+            Self::Payments { until_ms } => (
+                "DELETE FROM payments WHERE id IN (SELECT id FROM payments WHERE state IN \
+                 ('paid', 'failed', 'denied', 'expired') AND changed_ms < $1 AND invoice_expires_ms < $1 LIMIT $2)",
+                until_ms,
+            ),
+            Self::ProxyHolds { until_ms } => (
+                "DELETE FROM proxy_holds WHERE id IN (SELECT id FROM proxy_holds WHERE cleared_ms > 0 \
+                 AND cleared_ms < $1 ORDER BY cleared_ms LIMIT $2)",
+                until_ms,
+            ),
+            Self::ProxyQuarantines => (
+                "DELETE FROM proxy_quarantines WHERE step >= $1 AND id IN (SELECT id FROM proxy_quarantines AS q \
+                 WHERE NOT EXISTS (SELECT 1 FROM proxy_holds AS h WHERE h.id = q.id) LIMIT $2)",
+                0,
+            ),
+            Self::ProxyCrashes { until_ms } => (
+                "DELETE FROM proxy_crashes WHERE id IN (SELECT id FROM proxy_crashes AS c WHERE at_ms < $1 \
+                 AND NOT EXISTS (SELECT 1 FROM proxy_holds AS h WHERE h.crash_id = c.id) ORDER BY at_ms LIMIT $2)",
+                until_ms,
             ),
             Self::Shrink => {
                 if let Conn::Sqlite(_) = conn {

@@ -3,7 +3,7 @@
 use crate::{
     CachedResult, Cursor, FetchEvent, FlaggedPayload, FlaggedSummary, Pruned, SearchRecord,
     StoreError, StoreOptions,
-    backend::{Arg, Backend, Role, Row},
+    backend::{Arg, Backend, Conn, Role, Row},
     bounds::{Bounded, is_id},
     files,
     options::Place,
@@ -21,11 +21,13 @@ use std::{
 use tokio::{
     sync::{Semaphore, mpsc, oneshot},
     task::JoinHandle,
-    time::timeout,
+    time::{Instant, sleep, timeout},
 };
 
 const MAX_LIST: u32 = 500;
 const DAY_MS: i64 = 86_400_000;
+/// How long another program that opens the same new file is given.
+const TURN: Duration = Duration::from_millis(20);
 
 /// A handle on the database; clones share it. Close it with [`Store::close`].
 #[derive(Clone)]
@@ -57,10 +59,15 @@ impl Store {
             let prepared = tokio::task::spawn_blocking(move || files::prepare(&path)).await;
             prepared.map_err(|_| StoreError::Internal)??;
         }
+        let patience = Instant::now() + options.busy_timeout;
         let first = async {
-            let mut conn = founder.connect().await?;
-            schema::migrate(&mut conn).await?;
-            Ok(conn)
+            loop {
+                match found(&founder).await {
+                    // SQLite does not wait for its turn to switch the journal when several open a new file at once.
+                    Err(StoreError::Busy) if Instant::now() < patience => sleep(TURN).await,
+                    outcome => return outcome,
+                }
+            }
         };
         let conn = timeout(options.write_timeout * 4, first)
             .await
@@ -288,6 +295,13 @@ impl Store {
             Slice::Approvals { until_ms },
             Slice::Grants { until_ms },
             Slice::Notices,
+            // A calendar day may last longer than a day of retention.
+            Slice::Payments {
+                until_ms: until_ms.saturating_sub(2 * DAY_MS),
+            },
+            Slice::ProxyHolds { until_ms },
+            Slice::ProxyQuarantines,
+            Slice::ProxyCrashes { until_ms },
         ] {
             self.slices(slice, &mut more).await?;
         }
@@ -360,6 +374,13 @@ impl fmt::Debug for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Store")
     }
+}
+
+/// The first connection, on a database of this program's schema.
+async fn found(founder: &Backend) -> Result<Conn, StoreError> {
+    let mut conn = founder.connect().await?;
+    schema::migrate(&mut conn).await?;
+    Ok(conn)
 }
 
 fn clamp<'a>(limit: u32) -> Arg<'a> {

@@ -9,9 +9,13 @@
 )]
 
 mod common;
+mod payments;
+mod recovery;
 
 use blastshield_store::*;
 use common::*;
+use payments::*;
+use recovery::*;
 use std::time::Duration;
 use tokio::task::JoinSet;
 
@@ -40,6 +44,7 @@ macro_rules! contract {
 }
 
 contract!(
+    requests_within_an_hour_are_bounded_and_listed_page_by_page,
     results_are_found_until_they_expire,
     a_search_is_kept_whole_or_not_at_all,
     a_duplicate_harms_no_other_writer,
@@ -66,6 +71,14 @@ contract!(
     a_grant_is_made_with_its_decision,
     notices_and_cursors_outlive_a_restart,
     pruning_leaves_open_approvals_and_standing_grants,
+    a_payment_comes_back_and_moves_once,
+    a_day_is_never_overspent,
+    pruning_leaves_what_may_still_be_paid_or_is_unknown,
+    payments_are_bounded,
+    a_session_ends_with_all_that_follows,
+    nothing_begins_while_a_hold_is_on,
+    trouble_counts_until_it_is_settled,
+    pruning_leaves_holds_that_are_on,
 );
 
 async fn open(location: &str) -> Store {
@@ -567,6 +580,14 @@ fn asked(id: &str, requester: &str, expires_ms: i64) -> ApprovalRecord {
     }
 }
 
+fn limits(pending: u32, per_requester: u32) -> ApprovalLimits {
+    ApprovalLimits {
+        pending,
+        per_requester,
+        per_hour: u32::MAX,
+    }
+}
+
 fn ruling(id: &str, state: &'static str, now_ms: i64, until: Option<i64>) -> Ruling {
     Ruling {
         id: id.to_owned(),
@@ -582,12 +603,14 @@ async fn an_approval_is_decided_once(location: &str) {
     let (store, other) = (open(location).await, open(location).await);
     assert!(
         store
-            .add_approval(asked("a1", "x", 100), 9, 9)
+            .add_approval(asked("a1", "x", 100), limits(9, 9))
             .await
             .unwrap()
     );
     assert_eq!(
-        store.add_approval(asked("a1", "x", 100), 9, 9).await,
+        store
+            .add_approval(asked("a1", "x", 100), limits(9, 9))
+            .await,
         Err(StoreError::Duplicate)
     );
     assert_eq!(
@@ -635,7 +658,12 @@ async fn an_approval_is_decided_once(location: &str) {
 async fn an_approval_expires_is_recorded_and_is_used_once(location: &str) {
     let store = open(location).await;
     for id in ["a1", "a2"] {
-        assert!(store.add_approval(asked(id, "x", 100), 9, 9).await.unwrap());
+        assert!(
+            store
+                .add_approval(asked(id, "x", 100), limits(9, 9))
+                .await
+                .unwrap()
+        );
     }
     assert!(!store.expire_approval("a1", 99).await.unwrap());
     assert!(store.due_approvals(99).await.unwrap().is_empty());
@@ -670,31 +698,31 @@ async fn open_approvals_are_bounded(location: &str) {
     let store = open(location).await;
     assert!(
         store
-            .add_approval(asked("a1", "x", 100), 3, 2)
+            .add_approval(asked("a1", "x", 100), limits(3, 2))
             .await
             .unwrap()
     );
     assert!(
         store
-            .add_approval(asked("a2", "x", 100), 3, 2)
+            .add_approval(asked("a2", "x", 100), limits(3, 2))
             .await
             .unwrap()
     );
     assert!(
         !store
-            .add_approval(asked("a3", "x", 100), 3, 2)
+            .add_approval(asked("a3", "x", 100), limits(3, 2))
             .await
             .unwrap()
     );
     assert!(
         store
-            .add_approval(asked("a4", "y", 100), 3, 2)
+            .add_approval(asked("a4", "y", 100), limits(3, 2))
             .await
             .unwrap()
     );
     assert!(
         !store
-            .add_approval(asked("a5", "z", 100), 3, 2)
+            .add_approval(asked("a5", "z", 100), limits(3, 2))
             .await
             .unwrap()
     );
@@ -704,16 +732,68 @@ async fn open_approvals_are_bounded(location: &str) {
     let mut long = asked("a6", "z", 100);
     long.shown = "x".repeat(40_000);
     assert_eq!(
-        store.add_approval(long, 9, 9).await,
+        store.add_approval(long, limits(9, 9)).await,
         Err(StoreError::Invalid("shown"))
     );
+    store.close().await;
+}
+
+async fn requests_within_an_hour_are_bounded_and_listed_page_by_page(location: &str) {
+    let store = open(location).await;
+    let two_an_hour = ApprovalLimits {
+        per_hour: 2,
+        ..limits(99, 99)
+    };
+    for (id, at_ms, kept) in [
+        ("a1", 10, true),
+        ("a2", 20, true),
+        ("a3", 30, false),
+        ("a4", 3_600_010, true),
+        ("a5", 3_600_011, false),
+    ] {
+        let mut record = asked(id, "x", 9_000_000);
+        record.created_ms = at_ms;
+        assert_eq!(
+            store.add_approval(record, two_an_hour).await,
+            Ok(kept),
+            "{id}"
+        );
+    }
+    let rule = ruling("a1", "denied", 50, None);
+    assert!(store.rule_approval(rule).await.unwrap());
+    let ids = async |page: ApprovalPage| -> Vec<String> {
+        let list = store.approvals_page(&page).await.unwrap();
+        list.into_iter().map(|record| record.id).collect()
+    };
+    let page = |state, after: Option<(i64, &str)>| ApprovalPage {
+        state,
+        action: Some("http"),
+        after: after.map(|(at_ms, id)| (at_ms, id.to_owned())),
+        limit: 2,
+    };
+    assert_eq!(ids(page(None, None)).await, ["a4", "a2"]);
+    assert_eq!(ids(page(None, Some((20, "a2")))).await, ["a1"]);
+    assert!(
+        ids(page(Some("denied"), None)).await.is_empty(),
+        "not recorded yet"
+    );
+    store.approval_recorded("a1").await.unwrap();
+    assert_eq!(ids(page(Some("denied"), None)).await, ["a1"]);
+    let mut other = page(None, None);
+    other.action = Some("post");
+    assert!(ids(other).await.is_empty());
     store.close().await;
 }
 
 async fn a_grant_is_made_with_its_decision(location: &str) {
     let store = open(location).await;
     for id in ["a1", "a2"] {
-        assert!(store.add_approval(asked(id, "x", 100), 9, 9).await.unwrap());
+        assert!(
+            store
+                .add_approval(asked(id, "x", 100), limits(9, 9))
+                .await
+                .unwrap()
+        );
     }
     assert!(
         store
@@ -770,7 +850,7 @@ async fn notices_and_cursors_outlive_a_restart(location: &str) {
     let store = open(location).await;
     assert!(
         store
-            .add_approval(asked("a1", "x", 100), 9, 9)
+            .add_approval(asked("a1", "x", 100), limits(9, 9))
             .await
             .unwrap()
     );
@@ -819,7 +899,7 @@ async fn pruning_leaves_open_approvals_and_standing_grants(location: &str) {
     for id in ["open", "unrecorded", "done", "standing"] {
         assert!(
             store
-                .add_approval(asked(id, "x", 9 * DAY), 9, 9)
+                .add_approval(asked(id, "x", 9 * DAY), limits(9, 9))
                 .await
                 .unwrap()
         );

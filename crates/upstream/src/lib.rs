@@ -11,6 +11,7 @@ mod browserless;
 mod discord;
 mod error;
 mod judge;
+mod lnbits;
 mod search;
 mod secret;
 mod telegram;
@@ -25,6 +26,7 @@ pub use judge::{
     Judge, JudgeContext, JudgeError, JudgeOptions, JudgeProvider, OpenAiApi, ReasonCode, Ruling,
     Verdict,
 };
+pub use lnbits::{Lnbits, LnbitsError, LnbitsOptions, PayAnswer, PaymentStatus};
 pub use search::{
     Brave, BraveOptions, Hit, Provider, ProviderName, QueryError, RateClass, SafeSearch, Search,
     SearchAnswer, SearchError, SearchQuery, SearchStrategy, Searxng, SearxngOptions,

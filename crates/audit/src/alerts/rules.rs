@@ -70,12 +70,19 @@ impl Rules {
             } if self.abuse.is_some_and(|least| *level >= least) => {
                 (AlertKind::Abuse, [*session, *pattern])
             }
+            // Each attack is told by itself, also right after the one before was cleared.
             Event::ProxyCrashed {
                 proxy,
-                trigger,
+                report,
                 adversarial: true,
                 ..
-            } => (AlertKind::ProxyCrash, [*proxy, *trigger]),
+            } => (AlertKind::ProxyCrash, [*proxy, *report]),
+            Event::ProxyHeld {
+                proxy,
+                kind,
+                escalated: true,
+                ..
+            } => (AlertKind::Other, [*proxy, *kind]),
             Event::MemoryPoisoned { file, risk, .. } if *risk >= Risk::High => {
                 (AlertKind::MemoryPoisoned, [*file, ""])
             }

@@ -100,6 +100,7 @@ impl Event<'_> {
     pub(crate) fn facts(&self) -> Facts {
         self.content_facts()
             .or_else(|| self.session_facts())
+            .or_else(|| self.recovery_facts())
             .unwrap_or_else(|| self.owner_facts())
     }
 }

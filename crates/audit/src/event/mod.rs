@@ -7,6 +7,7 @@
 mod content;
 mod facts;
 mod owner;
+mod recovery;
 mod session;
 mod words;
 
@@ -138,6 +139,13 @@ pub enum Event<'a> {
         /// Who or what changed it.
         by: &'a str,
     },
+    /// All ways out were closed, or opened again.
+    Lockdown {
+        /// Closed.
+        on: bool,
+        /// Through which channel.
+        by: &'a str,
+    },
     /// The configuration requirements were checked.
     EnvChecked {
         /// The gravest finding.
@@ -251,6 +259,50 @@ pub enum Event<'a> {
         report: &'a str,
         /// Whether its workspace is in quarantine.
         quarantined: bool,
+    },
+    /// A security proxy must wait.
+    ProxyHeld {
+        /// Its name.
+        proxy: &'a str,
+        /// The hold, by which it is cleared.
+        id: &'a str,
+        /// What sort of hold.
+        kind: &'a str,
+        /// Why.
+        why: &'a str,
+        /// Whether it is the third of its kind in a day.
+        escalated: bool,
+    },
+    /// The workspace of a security proxy was put aside.
+    ProxyQuarantined {
+        /// Its name.
+        proxy: &'a str,
+        /// The hold, by which it is cleared.
+        id: &'a str,
+        /// Name of the folder aside.
+        folder: &'a str,
+        /// Relationships to be reviewed.
+        review: u64,
+    },
+    /// The workspace of a security proxy was restored.
+    ProxyRestored {
+        /// Its name.
+        proxy: &'a str,
+        /// From which backup; without one it is empty.
+        backup: Option<&'a str>,
+        /// Files that came back.
+        files: u64,
+    },
+    /// A security proxy may go on.
+    ProxyCleared {
+        /// Its name.
+        proxy: &'a str,
+        /// The hold that ended.
+        id: &'a str,
+        /// What sort of hold.
+        kind: &'a str,
+        /// Who says so.
+        by: &'a str,
     },
     /// A token was missing, wrong or not enough.
     AccessDenied {

@@ -60,6 +60,19 @@ impl Event<'_> {
             )
             .told(json!({"setting": key, "by": by}))
             .decision(),
+            Self::Lockdown { on, by } => Facts::new(
+                if *on { "lockdown_on" } else { "lockdown_off" },
+                Severity::Critical,
+                Config,
+                if *on {
+                    "All ways out are closed"
+                } else {
+                    "The ways out are open again"
+                },
+            )
+            .told(json!({"by": by}))
+            .known(json!({"on": on}))
+            .decision(),
             Self::EnvChecked {
                 severity,
                 missing,

@@ -37,6 +37,8 @@ pub(super) const CHECKS: &[Check] = &[
     critical("files.authorities", "Others may write the file of trusted certificate authorities", "chmod go-w on the file of web.ca_file", |s| kept(s.settings.web.ca_file.iter(), WRITE)),
     critical("files.browser", "Others may write the browser's executable", "chmod go-w on the file of renderer.chromium_path", |s| kept(s.settings.renderer.chromium_path.iter(), WRITE)),
     critical("files.known_secrets", "Everyone may read files of secrets", "chmod o-rwx on the files of leak.secret_files", |s| kept(s.settings.leaks.secret_files.iter(), 0o007)),
+    critical("files.environment", "Everyone may read the file of variables, or others may write it", "chmod 600 on the file of environment.file", |s| kept(s.settings.environment.file.iter(), 0o027)),
+    critical("files.requirements", "Others may write what the environment must hold", "chmod go-w on the file of environment.schema_file", |s| kept(s.settings.environment.schema.iter(), WRITE)),
     warn("files.prompts", "Others may write system prompts", "chmod go-w on the files of leak.prompt_files", |s| kept(s.settings.leaks.prompt_files.iter(), WRITE)),
     warn("files.named_missing", "A file that the settings name cannot be read", "put it there, or take it out of the settings", missing),
 ];

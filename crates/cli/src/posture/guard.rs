@@ -39,7 +39,7 @@ pub(super) const CHECKS: &[Check] = &[
     warn("guard.abuse_only_warns", "Abuse is reported and never stopped", "leave security.abuseDetection.action empty", |s| said(s, [("security.abuseDetection.action", s.settings.security.abuse.action == Some(AbuseAction::Warn))])),
     warn("leak.no_internal_names", "No internal paths or names are kept from leaving", "leave leak.internal_paths and leak.internal_terms at their defaults, or name yours", |s| found_if(s.settings.leaks.internal_paths.is_empty() && s.settings.leaks.internal_terms.is_empty(), || "leak.internal_paths and leak.internal_terms are empty".to_owned())),
     info("leak.no_known_secrets", "No secrets are registered by value: only those with a known shape are found", "name the agent's secret files in leak.secret_files", |s| found_if(s.settings.leaks.secret_files.is_empty(), || s.said("leak.secret_files"))),
-    warn("alerts.nobody", "Nobody is told of an alert", "set alerts.webhook_url and alerts.webhook_secret", |s| found_if(s.settings.alerts.webhook.is_none(), || s.said("alerts.webhook_url"))),
+    warn("alerts.nobody", "Nobody is told of an alert", "set TELEGRAM_BOT_TOKEN and TELEGRAM_OWNER_ID, or alerts.webhook_url and alerts.webhook_secret", |s| found_if(s.settings.alerts.webhook.is_none() && s.settings.telegram.pair().is_none() && s.settings.approvals.discord.is_none(), || s.said("alerts.webhook_url"))),
     warn("alerts.unsigned", "Posted alerts are not signed: anyone can forge one", "set alerts.webhook_secret: openssl rand -hex 32", |s| match &s.settings.alerts.webhook {
         None => Outcome::NotHere,
         Some(_) => found_if(s.settings.alerts.webhook_secret.is_none(), || s.said("alerts.webhook_secret")),

@@ -11,6 +11,7 @@ mod keeping;
 mod kernel;
 mod lists;
 mod openclaw;
+mod owner;
 mod report;
 mod scene;
 mod secrets;
@@ -67,12 +68,13 @@ pub(crate) struct AuditOptions {
 }
 
 /// Every check, by area.
-const AREAS: [&[Check]; 9] = [
+const AREAS: [&[Check]; 10] = [
     files::CHECKS,
     secrets::CHECKS,
     server::CHECKS,
     lists::CHECKS,
     guard::CHECKS,
+    owner::CHECKS,
     services::CHECKS,
     keeping::CHECKS,
     kernel::CHECKS,

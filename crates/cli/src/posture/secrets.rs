@@ -76,7 +76,13 @@ pub(super) fn leaked(scene: &Scene) -> Vec<String> {
 }
 
 fn foreign(scene: &Scene) -> Outcome {
-    let ours = |name: &str| name.starts_with("BLASTSHIELD_") || name.starts_with("CLAWRUBBER_");
+    let ours = |name: &str| {
+        name.starts_with("BLASTSHIELD_")
+            || name.starts_with("CLAWRUBBER_")
+            || SETTINGS
+                .iter()
+                .any(|setting| setting.variables.contains(&name))
+    };
     let named = |name: &str| {
         let last = name.rsplit('_').next().unwrap_or_default().to_uppercase();
         ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD"].contains(&last.as_str())
@@ -109,6 +115,7 @@ fn addresses(scene: &Scene) -> Vec<(&'static str, &Url)> {
             "renderer.browserless_url",
             &settings.renderer.browserless_url,
         ),
+        ("telegram.base_url", &settings.telegram.base_url),
     ];
     list.extend(settings.web.proxy.as_ref().map(|url| ("web.proxy", url)));
     list.extend(

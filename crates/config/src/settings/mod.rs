@@ -1,9 +1,16 @@
 //! The settings as types: what does not parse is refused here, by name.
 
+mod egress;
+mod owner;
+mod proxies;
 mod security;
 mod services;
+mod wallet;
 mod web;
 
+pub use egress::{EgressAgent, EgressMode, EgressSettings};
+pub use owner::{ApprovalSettings, EnvironmentSettings, StatusSettings, TelegramSettings};
+pub use proxies::ProxySettings;
 pub use security::{
     AbuseAction, AbusePattern, AbuseSettings, AlertSettings, CanaryEntry, CanarySettings,
     LeakSettings, OutputSettings, OwnPattern, OwnTrigger, RateSettings, SHIPPED_PATTERNS,
@@ -13,6 +20,7 @@ pub use services::{
     JudgeProvider, JudgeSettings, OpenAiApi, RateClass, Renderer, RendererSettings, SearchProvider,
     SearchSettings, SearchStrategy, WaitUntil,
 };
+pub use wallet::{WalletNetwork, WalletSettings};
 pub use web::WebSettings;
 
 use crate::reader::Reader;
@@ -51,6 +59,20 @@ pub struct Settings {
     pub leaks: LeakSettings,
     /// Who is told, and when.
     pub alerts: AlertSettings,
+    /// The wallet.
+    pub wallet: WalletSettings,
+    /// Security proxies.
+    pub proxies: ProxySettings,
+    /// The forward proxy.
+    pub egress: EgressSettings,
+    /// The owner's bot.
+    pub telegram: TelegramSettings,
+    /// What the owner is asked.
+    pub approvals: ApprovalSettings,
+    /// What the environment must hold.
+    pub environment: EnvironmentSettings,
+    /// The status file.
+    pub status: StatusSettings,
 }
 
 /// Listening, tokens and limits of the server.
@@ -113,6 +135,12 @@ impl Settings {
         let read = Reader { values };
         let data_dir = PathBuf::from(read.text("data_dir")?);
         let policy = policy(&read)?;
+        let logs = LogSettings {
+            dir: read
+                .optional("logs.dir")
+                .map_or_else(|| data_dir.join("logs"), PathBuf::from),
+            max_bytes: read.number("logs.max_bytes", 10_000..=10_000_000_000)?,
+        };
         let settings = Self {
             server: server(&read)?,
             web: web::web(&read, policy.profile)?,
@@ -123,6 +151,13 @@ impl Settings {
             security: security::security(&read)?,
             leaks: security::leaks(&read)?,
             alerts: security::alerts(&read)?,
+            wallet: wallet::wallet(&read)?,
+            proxies: proxies::proxies(&read, &data_dir)?,
+            egress: egress::egress(&read)?,
+            telegram: owner::telegram(&read)?,
+            approvals: owner::approvals(&read)?,
+            environment: owner::environment(&read)?,
+            status: owner::status(&read, logs.dir.clone())?,
             store: StoreSettings {
                 path: read
                     .optional("store.path")
@@ -130,12 +165,7 @@ impl Settings {
                 url: read.secret("store.url"),
                 retention_days: read.number("store.retention_days", 1..=3650)?,
             },
-            logs: LogSettings {
-                dir: read
-                    .optional("logs.dir")
-                    .map_or_else(|| data_dir.join("logs"), PathBuf::from),
-                max_bytes: read.number("logs.max_bytes", 10_000..=10_000_000_000)?,
-            },
+            logs,
             data_dir,
         };
         settings.check_together()?;
@@ -261,6 +291,11 @@ mod tests {
                     | "leak.owner_ids"
                     | "leak.secret_files"
                     | "leak.prompt_files"
+                    | "proxies.dir"
+                    | "proxies.moltbook_token"
+                    | "environment.schema_file"
+                    | "environment.file"
+                    | "status.dir"
             );
             match settings(&[(variable, "\u{7}not//it")]) {
                 Ok(_) => assert!(free_text, "{} takes anything", setting.key),

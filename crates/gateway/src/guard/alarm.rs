@@ -1,47 +1,39 @@
 //! Where events go: the audit log, the metrics, and whoever has to be told.
 
 use super::setup::GuardError;
-use blastshield_audit::alerts::{Rules, Sink, SinkError};
-use blastshield_audit::{Alert, Audit, Event, Log, LogError, SystemClock, log};
+use blastshield_audit::alerts::{FileSink, Rules, Sink, SinkError};
+use blastshield_audit::{Alert, Audit, Event, Log, LogError, Redact, SystemClock, log};
 use blastshield_config::Settings;
-use blastshield_leak::Scanner;
-use blastshield_upstream::{CallError, Secret, Webhook};
+use blastshield_owner::{Alerts, Recorder, Unrecorded};
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::runtime::{Handle, RuntimeFlavor};
-use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 /// Alerts that are shown to the owner.
 const RECENT: usize = 200;
-/// Alerts that may wait for the webhook.
-const WAITING: usize = 1024;
-/// Tries of one alert, with a longer pause after each; about half an hour in all.
-const TRIES: u32 = 12;
-const POST_TIMEOUT: Duration = Duration::from_secs(10);
-const LONGEST_PAUSE: Duration = Duration::from_secs(600);
-/// Time that alerts have to leave at shutdown.
-const GRACE: Duration = Duration::from_secs(2);
+/// Alerts that may wait for the channels to start.
+const EARLY: usize = 64;
 
 /// Records what happens and tells whoever must know.
 pub(crate) struct Alarm {
     /// Absent when another process writes the log of this data folder: then its log has no room for ours.
     audit: Option<Arc<Audit>>,
     recent: Recent,
+    channels: Channels,
     tasks: Mutex<Vec<JoinHandle<()>>>,
 }
 
 impl Alarm {
-    pub(crate) fn start(settings: &Settings, scanner: Scanner) -> Result<Self, GuardError> {
-        let redact = Arc::new(scanner);
+    pub(crate) fn start(settings: &Settings, redact: Arc<dyn Redact>) -> Result<Self, GuardError> {
         let clock = Arc::new(SystemClock);
         let options = log::Options {
             retain_days: Some(settings.store.retention_days),
             ..log::Options::default()
         };
-        let recent = Recent::default();
+        let (recent, channels) = (Recent::default(), Channels::default());
         let opened = Log::open(&settings.logs.dir, options, redact.clone(), clock.clone());
         let log = match opened {
             Ok(log) => Arc::new(log),
@@ -50,6 +42,7 @@ impl Alarm {
                 return Ok(Self {
                     audit: None,
                     recent,
+                    channels,
                     tasks: Mutex::default(),
                 });
             }
@@ -61,24 +54,18 @@ impl Alarm {
             blocked_responses_per_hour: alerts.blocked_responses_per_hour,
             ..Rules::default()
         };
-        let mut tasks = Vec::new();
-        let mut sinks: Vec<Box<dyn Sink>> = vec![Box::new(recent.clone())];
-        if let Some(url) = &alerts.webhook {
-            let secret = alerts
-                .webhook_secret
-                .as_ref()
-                .map(|secret| Secret::new(secret.reveal()));
-            let webhook = Webhook::new(url, secret, POST_TIMEOUT)?;
-            let (sender, waiting) = mpsc::channel(WAITING);
-            sinks.push(Box::new(Queue(sender)));
-            tasks.push(tokio::spawn(deliver(webhook, waiting)));
-        }
+        let sinks: Vec<Box<dyn Sink>> = vec![
+            Box::new(recent.clone()),
+            Box::new(FileSink::new(&settings.logs.dir)),
+            Box::new(channels.clone()),
+        ];
         let audit = Arc::new(Audit::new(log, rules, sinks, redact, clock));
-        tasks.push(tokio::spawn(tick(Arc::clone(&audit))));
+        let ticking = tokio::spawn(tick(Arc::clone(&audit)));
         Ok(Self {
             audit: Some(audit),
             recent,
-            tasks: Mutex::new(tasks),
+            channels,
+            tasks: Mutex::new(vec![ticking]),
         })
     }
 
@@ -90,8 +77,27 @@ impl Alarm {
         }
     }
 
+    /// The same for a decision that must not be given without a record.
+    pub(crate) fn must_note(&self, event: &Event<'_>) -> Result<(), Unrecorded> {
+        let audit = self.audit.as_ref().ok_or(Unrecorded)?;
+        aside(|| audit.record(event)).map(drop).map_err(|error| {
+            tracing::error!(target: "security", %error, "an event could not be recorded");
+            Unrecorded
+        })
+    }
+
     pub(crate) fn audit(&self) -> Option<&Audit> {
         self.audit.as_deref()
+    }
+
+    /// The way into the log, for whoever must know that it was taken.
+    pub(crate) fn recorder(&self) -> Arc<dyn Recorder> {
+        Arc::new(Book(self.audit.clone()))
+    }
+
+    /// From now on alerts go out through these channels too; those raised before them go first.
+    pub(crate) fn connect(&self, channels: Vec<Alerts>) {
+        self.channels.open(channels);
     }
 
     /// Alerts of late, newest first.
@@ -100,20 +106,26 @@ impl Alarm {
         recent.iter().rev().cloned().collect()
     }
 
-    /// Writes what waits and gives alerts a moment to leave.
-    pub(crate) async fn close(&self) {
+    /// Writes what waits.
+    pub(crate) fn close(&self) {
         let Some(audit) = &self.audit else { return };
         if let Err(error) = aside(|| audit.tick()) {
             tracing::error!(target: "security", %error, "the audit log was not closed well");
         }
         let tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
-        let deadline = tokio::time::Instant::now() + GRACE;
         for task in tasks {
-            let stop = task.abort_handle();
-            if self.recent.is_quiet() || tokio::time::timeout_at(deadline, task).await.is_err() {
-                stop.abort();
-            }
+            task.abort();
         }
+    }
+}
+
+/// The audit log as approvals use it: without one, nothing is recorded and so nothing is decided.
+struct Book(Option<Arc<Audit>>);
+
+impl Recorder for Book {
+    fn record(&self, event: &Event<'_>) -> Result<(), Unrecorded> {
+        let audit = self.0.as_ref().ok_or(Unrecorded)?;
+        audit.record(event).map(drop).map_err(|_| Unrecorded)
     }
 }
 
@@ -141,15 +153,6 @@ async fn tick(audit: Arc<Audit>) {
 #[derive(Clone, Default)]
 struct Recent(Arc<Mutex<VecDeque<Value>>>);
 
-impl Recent {
-    fn is_quiet(&self) -> bool {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .is_empty()
-    }
-}
-
 impl Sink for Recent {
     fn send(&self, alert: &Alert) -> Result<(), SinkError> {
         tracing::warn!(
@@ -169,44 +172,48 @@ impl Sink for Recent {
     }
 }
 
-/// Alerts on their way to the webhook.
-struct Queue(mpsc::Sender<(String, u64)>);
+/// Alerts on their way to the owner's channels, which start after the log.
+#[derive(Clone, Default)]
+struct Channels(Arc<Mutex<Ways>>);
 
-impl Sink for Queue {
-    fn send(&self, alert: &Alert) -> Result<(), SinkError> {
-        let body = alert.to_json().to_string();
-        self.0
-            .try_send((body, alert.time.millis() / 1000))
-            .map_err(|error| match error {
-                mpsc::error::TrySendError::Full(_) => SinkError::Full,
-                mpsc::error::TrySendError::Closed(_) => SinkError::Closed,
-            })
+enum Ways {
+    Early(VecDeque<Alert>),
+    Open(Vec<Alerts>),
+}
+
+impl Default for Ways {
+    fn default() -> Self {
+        Self::Early(VecDeque::new())
     }
 }
 
-/// Posts one alert after the other, each until it is taken or hopeless.
-async fn deliver(webhook: Webhook, mut waiting: mpsc::Receiver<(String, u64)>) {
-    while let Some((body, _)) = waiting.recv().await {
-        let mut pause = Duration::from_secs(1);
-        for left in (0..TRIES).rev() {
-            let at = u64::try_from(crate::clock::now_ms() / 1000).unwrap_or(0);
-            let Err(error) = webhook.post(body.clone(), at).await else {
-                break;
-            };
-            let hopeless = matches!(error, CallError::Rejected { .. } | CallError::Denied { .. });
-            if hopeless || left == 0 {
-                tracing::error!(target: "security", %error, "an alert could not be delivered");
-                break;
+impl Channels {
+    fn open(&self, channels: Vec<Alerts>) {
+        let mut ways = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Ways::Early(early) = &*ways {
+            for alert in early {
+                for channel in &channels {
+                    let _ = channel.send(alert);
+                }
             }
-            tracing::warn!(target: "upstream", dependency = "webhook", %error, "an alert waits");
-            let wished = match error {
-                CallError::RateLimited {
-                    retry_after: Some(wait),
-                } => wait,
-                _ => pause,
-            };
-            tokio::time::sleep(wished.min(LONGEST_PAUSE)).await;
-            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+        *ways = Ways::Open(channels);
+    }
+}
+
+impl Sink for Channels {
+    fn send(&self, alert: &Alert) -> Result<(), SinkError> {
+        let mut ways = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match &mut *ways {
+            Ways::Early(early) if early.len() < EARLY => {
+                early.push_back(alert.clone());
+                Ok(())
+            }
+            Ways::Early(_) => Err(SinkError::Full),
+            Ways::Open(channels) => {
+                let sent: Vec<_> = channels.iter().map(|channel| channel.send(alert)).collect();
+                sent.into_iter().collect()
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 
 mod alarm;
 mod setup;
+mod telling;
 
 use crate::clock;
 use crate::error::ApiError;
@@ -26,7 +27,7 @@ pub use setup::GuardError;
 /// What the guard's endpoints share.
 pub(crate) struct Guard {
     pub(crate) sessions: Sessions,
-    scanner: RwLock<Scanner>,
+    scanner: Arc<RwLock<Scanner>>,
     prompts: Arc<PromptShingles>,
     detector: Arc<Detector>,
     pub(crate) isolation: Isolation,
@@ -49,6 +50,17 @@ impl Guard {
             .read()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
+    }
+
+    /// The same, for whoever lives longer than a request.
+    pub(crate) fn shared_scanner(&self) -> impl Fn() -> Scanner + Send + Sync + 'static {
+        let scanner = Arc::clone(&self.scanner);
+        move || {
+            scanner
+                .read()
+                .unwrap_or_else(PoisonError::into_inner)
+                .clone()
+        }
     }
 
     /// Looks for canaries that another process placed, such as the command line's.
@@ -260,9 +272,9 @@ impl Guard {
         Ok(lifted)
     }
 
-    /// Waits until everything noted is written.
-    pub(crate) async fn close(&self) {
-        self.alarm.close().await;
+    /// Everything noted is written on return.
+    pub(crate) fn close(&self) {
+        self.alarm.close();
     }
 }
 

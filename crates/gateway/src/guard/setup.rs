@@ -1,6 +1,6 @@
 //! The guard, built from the settings, the environment and the store.
 
-use super::{Guard, alarm::Alarm, now, random};
+use super::{Guard, alarm::Alarm, now, random, telling::Redactor};
 use crate::clock;
 use crate::ids::NoRandomness;
 use crate::tokens::Tokens;
@@ -55,9 +55,6 @@ pub enum GuardError {
     /// The audit log.
     #[error("the audit log cannot be opened: {0}")]
     Audit(#[from] blastshield_audit::LogError),
-    /// The alerts' webhook.
-    #[error("{0}")]
-    Webhook(#[from] blastshield_upstream::ConfigError),
     /// No randomness.
     #[error(transparent)]
     Random(#[from] NoRandomness),
@@ -76,7 +73,7 @@ impl Guard {
         sessions.restore(held.iter().filter_map(hold).collect(), now());
         let kept = store.canaries().await?;
         let placed = !kept.is_empty() || !security.canaries.tokens.is_empty();
-        let scanner = scanner(settings, tokens, &kept)?;
+        let scanner = Arc::new(RwLock::new(scanner(settings, tokens, &kept)?));
         let threshold = security
             .tool_results
             .risk_score_threshold
@@ -99,8 +96,8 @@ impl Guard {
             placed: AtomicBool::new(placed),
             known: Mutex::new(kept.into_iter().map(|canary| canary.value).collect()),
             streams: Arc::new(Semaphore::new(MAX_STREAMS)),
-            alarm: Alarm::start(settings, scanner.clone())?,
-            scanner: RwLock::new(scanner),
+            alarm: Alarm::start(settings, Arc::new(Redactor(Arc::clone(&scanner))))?,
+            scanner,
         })
     }
 }
@@ -226,7 +223,11 @@ fn scanner(
             builder = builder.register(name, value.trim());
         }
     }
-    let own: [(&str, Option<&Secret>); 6] = [
+    let own: [(&str, Option<&Secret>); 11] = [
+        (
+            "proxies.moltbook_token",
+            settings.proxies.moltbook_token.as_ref(),
+        ),
         ("server.agent_token", settings.server.agent_token.as_ref()),
         (
             "search.brave_api_key",
@@ -244,6 +245,13 @@ fn scanner(
             "alerts.webhook_secret",
             settings.alerts.webhook_secret.as_ref(),
         ),
+        ("telegram.bot_token", settings.telegram.bot_token.as_ref()),
+        (
+            "alerts.discord_webhook_url",
+            settings.approvals.discord.as_ref(),
+        ),
+        ("wallet.admin_key", settings.wallet.admin_key.as_ref()),
+        ("wallet.invoice_key", settings.wallet.invoice_key.as_ref()),
         ("server.owner_token", Some(tokens.owner())),
     ];
     for (name, secret) in own {

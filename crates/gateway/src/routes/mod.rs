@@ -4,7 +4,12 @@ mod fetch;
 mod flagged;
 pub(crate) mod guard;
 mod health;
+mod lockdown;
+mod owner;
+mod proxies;
+mod quarantine;
 mod search;
+mod wallet;
 mod web_fetch;
 
 use crate::error::{ApiError, ErrorBody, ErrorDetail};
@@ -36,6 +41,12 @@ use utoipa::{Modify, OpenApi};
         health::readyz,
         flagged::list,
         flagged::one,
+        proxies::run,
+        proxies::one,
+        proxies::list,
+        quarantine::list,
+        quarantine::one,
+        quarantine::clear,
         guard::scan::scan,
         guard::tool_results::wrap,
         guard::memory::scan,
@@ -53,7 +64,26 @@ use utoipa::{Modify, OpenApi};
         guard::canaries::list,
         guard::metrics::prometheus,
         guard::metrics::json,
-        guard::metrics::alerts
+        guard::metrics::alerts,
+        owner::approvals::ask,
+        owner::approvals::one,
+        owner::approvals::list,
+        owner::decide::decide,
+        owner::grants::list,
+        owner::grants::revoke,
+        owner::status::status,
+        owner::actions::post::post,
+        owner::actions::skill::install,
+        owner::actions::http::http,
+        owner::actions::custom::custom,
+        owner::page::page,
+        lockdown::state,
+        lockdown::set,
+        wallet::status,
+        wallet::pay,
+        wallet::one,
+        wallet::list,
+        wallet::resolve
     ),
     components(schemas(
         wire::SearchResponse,
@@ -93,7 +123,7 @@ pub(crate) fn router(app: &Arc<App>) -> Router {
             Arc::clone(app),
             front::agents,
         ));
-    let owner = Router::new()
+    let flagged = Router::new()
         .route("/v1/flagged", get(flagged::list))
         .route("/v1/flagged/{fetch_id}", get(flagged::one))
         .route_layer(middleware::from_fn_with_state(
@@ -104,9 +134,19 @@ pub(crate) fn router(app: &Arc<App>) -> Router {
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(health::readyz))
         .route("/openapi.json", get(|| async { Json(openapi()) }));
-    work.merge(owner)
+    lockdown::gated(app, work)
+        .merge(flagged)
         .merge(guard::agents(app))
         .merge(guard::owner(app))
+        .merge(lockdown::gated(app, proxies::agents(app)))
+        .merge(proxies::owner(app))
+        .merge(quarantine::owner(app))
+        .merge(owner::agents(app))
+        .merge(owner::owner(app))
+        .merge(owner::open())
+        .merge(lockdown::gated(app, wallet::agents(app)))
+        .merge(lockdown::owner(app))
+        .merge(wallet::owner(app))
         .merge(open)
         .fallback(|| async { ApiError::NotFound("there is nothing here") })
         .method_not_allowed_fallback(wrong_method)

@@ -14,10 +14,13 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod actions;
 mod addresses;
+mod approvals;
 mod attacks;
 mod browsing;
 mod domains;
+mod environment;
 mod guard;
 mod hostile;
 mod judging;
@@ -25,6 +28,7 @@ mod logs;
 mod openapi;
 mod pages;
 mod planted;
+mod quarantine;
 mod reaching;
 mod rendering;
 mod requests;
@@ -35,3 +39,4 @@ mod searching;
 mod sessions;
 mod shapes;
 mod variables;
+mod wallet;

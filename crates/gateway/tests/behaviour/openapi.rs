@@ -42,23 +42,48 @@ async fn every_route_is_documented() {
     assert_eq!(
         routes,
         [
+            "delete /v1/grants/{id}",
+            "get /approve/{id}",
             "get /healthz",
             "get /metrics",
             "get /readyz",
             "get /v1/alerts",
+            "get /v1/approvals",
+            "get /v1/approvals/{id}",
             "get /v1/canaries",
             "get /v1/flagged",
             "get /v1/flagged/{fetch_id}",
+            "get /v1/grants",
+            "get /v1/lockdown",
             "get /v1/metrics",
+            "get /v1/payments",
+            "get /v1/payments/{id}",
             "get /v1/prompt-sections",
+            "get /v1/proxies",
+            "get /v1/proxies/{service}/tasks/{id}",
+            "get /v1/quarantines",
+            "get /v1/quarantines/{id}",
             "get /v1/sessions",
             "get /v1/sessions/{key}",
+            "get /v1/status",
+            "get /v1/wallet",
+            "post /v1/actions/custom",
+            "post /v1/actions/http",
+            "post /v1/actions/post",
+            "post /v1/actions/skill-install",
+            "post /v1/approvals",
+            "post /v1/approvals/{id}/decision",
             "post /v1/canaries",
             "post /v1/fetch",
+            "post /v1/lockdown",
             "post /v1/memory/scan",
             "post /v1/outbound/check",
             "post /v1/output/stream",
             "post /v1/output/validate",
+            "post /v1/payments",
+            "post /v1/payments/{id}/resolve",
+            "post /v1/proxies/{service}/tasks",
+            "post /v1/quarantines/{id}/clear",
             "post /v1/scan",
             "post /v1/search",
             "post /v1/sessions/{key}/messages",
@@ -192,4 +217,109 @@ async fn parameters_and_tokens_are_documented_where_they_belong() {
     assert_eq!(needed("get", "/v1/flagged"), json!([{"bearer": []}]));
     assert_eq!(needed("post", "/v1/web-fetch"), json!([{}, {"bearer": []}]));
     assert_eq!(needed("get", "/healthz"), Value::Null);
+}
+
+#[tokio::test]
+async fn answers_about_approvals_are_as_documented() {
+    let gateway = start(&[]).await;
+    let document = gateway.get("/openapi.json").await.body;
+    let check =
+        |method: &str, path: &str, answer: &Answer| matches(&document, method, path, answer);
+    let ask = json!({"action": "http", "reason": "r", "host": "a.example"});
+    let made = gateway.post("/v1/approvals", &ask).await;
+    check("post", "/v1/approvals", &made);
+    check(
+        "post",
+        "/v1/approvals",
+        &gateway.post("/v1/approvals", &json!({})).await,
+    );
+    let id = made.body["id"].as_str().unwrap();
+    let one = format!("/v1/approvals/{id}");
+    check("get", "/v1/approvals/{id}", &gateway.get(&one).await);
+    check("get", "/v1/approvals/{id}", &gateway.as_owner(&one).await);
+    check(
+        "get",
+        "/v1/approvals/{id}",
+        &gateway.get("/v1/approvals/00000000").await,
+    );
+    check(
+        "get",
+        "/v1/approvals/{id}",
+        &gateway.get(&format!("{one}?wait=x")).await,
+    );
+    check(
+        "get",
+        "/v1/approvals",
+        &gateway.as_owner("/v1/approvals").await,
+    );
+    check(
+        "get",
+        "/v1/approvals",
+        &gateway.as_owner("/v1/approvals?limit=0").await,
+    );
+    check("get", "/v1/approvals", &gateway.get("/v1/approvals").await);
+    let decision = "/v1/approvals/{id}/decision";
+    let path = format!("{one}/decision");
+    for body in [
+        json!({}),
+        json!({"decision": "approve", "shown_sha256": "0123456789abcdef"}),
+        json!({"decision": "approve", "scope": "always"}),
+        json!({"decision": "deny"}),
+    ] {
+        check("post", decision, &gateway.owner_post(&path, &body).await);
+    }
+    let unknown = gateway
+        .owner_post(
+            "/v1/approvals/00000000/decision",
+            &json!({"decision": "deny"}),
+        )
+        .await;
+    check("post", decision, &unknown);
+    check(
+        "post",
+        decision,
+        &gateway.post(&path, &json!({"decision": "deny"})).await,
+    );
+    check("get", "/v1/grants", &gateway.as_owner("/v1/grants").await);
+    check("get", "/v1/status", &gateway.as_owner("/v1/status").await);
+    for token in [gateway.owner_token(), "wrong".to_owned()] {
+        let path = "/v1/grants/00000000";
+        let request = gateway
+            .request(reqwest::Method::DELETE, path)
+            .bearer_auth(token);
+        check("delete", "/v1/grants/{id}", &answer(request).await);
+    }
+    let file = json!([{"path": "SKILL.md", "content": "curl x | sh"}]);
+    for (path, body) in [
+        (
+            "/v1/actions/post",
+            json!({"service": "forum", "content": "x"}),
+        ),
+        (
+            "/v1/actions/post",
+            json!({"service": "forum", "content": token()}),
+        ),
+        ("/v1/actions/post", json!({"service": ""})),
+        (
+            "/v1/actions/http",
+            json!({"url": "https://api.openai.com/"}),
+        ),
+        ("/v1/actions/http", json!({"url": "https://b.example/"})),
+        ("/v1/actions/http", json!({"url": "b"})),
+        (
+            "/v1/actions/custom",
+            json!({"name": "x", "approval": "00000000"}),
+        ),
+        ("/v1/actions/custom", json!({"name": "x", "wait": 61})),
+        (
+            "/v1/actions/skill-install",
+            json!({"name": "x", "files": file}),
+        ),
+        (
+            "/v1/actions/skill-install",
+            json!({"name": "x", "files": []}),
+        ),
+    ] {
+        check("post", path, &gateway.post(path, &body).await);
+    }
 }

@@ -3,8 +3,9 @@
 use super::NAME;
 use crate::command::button;
 use crate::message::{body, decided};
-use crate::outbox::{Courier, Fail, Word};
+use crate::outbox::{Courier, Fail};
 use crate::state::{Scope, Verdict};
+use crate::words::Word;
 use crate::{Request, State};
 use blastshield_upstream::{Button, CallError, Outgoing, Span, Telegram, TelegramError};
 

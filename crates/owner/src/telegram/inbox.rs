@@ -5,14 +5,14 @@ use super::weigh::{self, SLACK_S};
 use super::{NAME, REPLIES, TelegramSettings};
 use crate::command::{Command, Text, read_button, read_text};
 use crate::error::DecideError;
-use crate::outbox::{Backoff, Fail, Word};
+use crate::outbox::{Backoff, Fail};
+use crate::words::{Word, Words};
 use crate::{Approvals, Reply};
 use blastshield_audit::{Category, Event, Severity};
 use blastshield_store::StoreError;
 use blastshield_upstream::{Callback, Incoming, Telegram, Update, UpdateKind};
 use serde_json::json;
 use std::collections::VecDeque;
-use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, timeout};
 
 /// After a week without updates Telegram may number the next ones anew.
@@ -28,7 +28,7 @@ pub(super) struct Inbox {
     approvals: Approvals,
     bot: Telegram,
     settings: TelegramSettings,
-    acks: mpsc::Sender<Word>,
+    acks: Words,
     seen: VecDeque<i64>,
     /// Where to read on, and when that was noted.
     cursor: Option<(i64, i64)>,
@@ -41,7 +41,7 @@ impl Inbox {
         approvals: Approvals,
         bot: Telegram,
         settings: TelegramSettings,
-        acks: mpsc::Sender<Word>,
+        acks: Words,
     ) -> Self {
         Self {
             approvals,
@@ -163,6 +163,11 @@ impl Inbox {
         };
         let command = match read_text(text) {
             Text::Command(command) => command,
+            Text::Lockdown(on) => {
+                let said = self.lockdown(on, message.date).await?;
+                self.acknowledge(said.to_owned());
+                return Ok(());
+            }
             Text::Malformed => {
                 self.acknowledge(HELP.to_owned());
                 return Ok(());
@@ -178,6 +183,27 @@ impl Inbox {
         let said = self.obey(&command).await?;
         self.acknowledge(said);
         Ok(())
+    }
+
+    /// Throws the kill switch: what to say about it. Whoever watches the switch records it, and acts on it. Words that are
+    /// older than a lockdown do not lift it.
+    async fn lockdown(&self, on: bool, date_s: i64) -> Result<&'static str, StoreError> {
+        let store = self.approvals.store();
+        if let Some(last) = store.lockdown().await?
+            && !on
+            && last.on
+            && weigh::is_stale(date_s, last.at_ms)
+        {
+            return Ok("Lockdown stays on: your message is older than it");
+        }
+        store
+            .set_lockdown(on, NAME, self.approvals.now_ms())
+            .await?;
+        Ok(if on {
+            "Lockdown is on: every way out is closed. To open them again: lockdown off"
+        } else {
+            "Lockdown is off"
+        })
     }
 
     async fn callback(&mut self, callback: &Callback) -> Result<(), StoreError> {
@@ -230,7 +256,7 @@ impl Inbox {
 
     fn acknowledge(&self, text: String) {
         // Only a courtesy, which a full queue may cost.
-        let _ = self.acks.try_send(Word::Text(text));
+        let _ = self.acks.push(Word::Text(text));
     }
 
     /// Records what does not count; in a flood, how much of it there was.

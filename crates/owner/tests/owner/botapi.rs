@@ -10,7 +10,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
-pub(crate) const TOKEN: &str = "4242:AAtest_token-0123456789abcdefghij";
+pub(crate) const TOKEN: &str = "424242:AAtest_token-0123456789abcdefghij";
 pub(crate) const OWNER: i64 = 777_000_111;
 
 /// What goes wrong with a call.

@@ -344,3 +344,34 @@ async fn alerts_go_out_and_a_full_queue_says_so() {
     let sent = (0..400).filter(|_| alerts.send(&alert).is_ok()).count();
     assert!((256..300).contains(&sent), "{sent}");
 }
+
+#[tokio::test]
+async fn the_kill_switch_is_thrown_by_the_owners_words() {
+    let world = World::new();
+    let (api, approvals) = (BotApi::start().await, world.open().await);
+    let store = world.store().await;
+    let _running = start(&approvals, &api.base);
+    let is_on = async || {
+        store
+            .lockdown()
+            .await
+            .unwrap()
+            .map(|record| (record.on, record.by))
+    };
+    api.text("lockdown", now_s(&world));
+    api.text("Lockdown ON", now_s(&world));
+    until("it is on", async || {
+        is_on().await == Some((true, "telegram".to_owned()))
+    })
+    .await;
+    // Words from before the lockdown do not lift it.
+    api.text("lockdown off", now_s(&world) - 3600);
+    let said = |words: &str| api.chat().iter().any(|shown| shown.text.contains(words));
+    until("it is told", async || {
+        said("older than it") || world.log.count(&["sent before"]) > 0
+    })
+    .await;
+    assert!(is_on().await.unwrap().0);
+    api.text("lockdown off", now_s(&world));
+    until("it is off", async || !is_on().await.unwrap().0).await;
+}

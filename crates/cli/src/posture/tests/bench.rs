@@ -198,6 +198,11 @@ fn variables(root: &Path) -> BTreeMap<String, String> {
             "https://alerts.example/x".to_owned(),
         ),
         ("BLASTSHIELD_ALERT_WEBHOOK_SECRET", token("webhook")),
+        (
+            "TELEGRAM_BOT_TOKEN",
+            format!("123456:{}", token("telegram")),
+        ),
+        ("TELEGRAM_OWNER_ID", "777000111".to_owned()),
         ("BLASTSHIELD_SECRET_FILES", here("known.txt")),
         ("BLASTSHIELD_PROMPT_FILES", here("prompt.md")),
         (

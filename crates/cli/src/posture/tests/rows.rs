@@ -99,7 +99,12 @@ pub(super) fn rows() -> Vec<Row> {
         ("guard.patterns_missing", "BLASTSHIELD_ABUSE_PATTERNS", "credential_probing"),
         ("guard.abuse_only_warns", "BLASTSHIELD_ABUSE_ACTION", "warn"),
         ("leak.no_known_secrets", "BLASTSHIELD_SECRET_FILES", ""),
-        ("alerts.nobody", "BLASTSHIELD_ALERT_WEBHOOK_URL", ""),
+        ("owner.half_telegram", "TELEGRAM_OWNER_ID", ""),
+        ("owner.half_telegram", "TELEGRAM_BOT_TOKEN", ""),
+        ("owner.telegram_plain_http", "BLASTSHIELD_TELEGRAM_BASE_URL", "http://bots.example"),
+        ("owner.telegram_elsewhere", "BLASTSHIELD_TELEGRAM_BASE_URL", "https://bots.example"),
+        ("owner.posts_open", "REQUIRE_POST_APPROVAL", "false"),
+        ("owner.long_lived", "BLASTSHIELD_APPROVAL_USE_SECONDS", "90000"),
         ("alerts.unsigned", "BLASTSHIELD_ALERT_WEBHOOK_SECRET", ""),
         ("alerts.plain_http", "BLASTSHIELD_ALERT_WEBHOOK_URL", "http://alerts.example/x"),
         ("alerts.deaf", "BLASTSHIELD_ALERT_INJECTION_ATTEMPTS", "1000000"),
@@ -205,7 +210,17 @@ pub(super) fn rows() -> Vec<Row> {
     }
     add("openclaw.files_everywhere", vec![Claw("tools.fs.workspaceOnly", json!(false)), Claw("agents.defaults.sandbox.mode", json!("off"))]);
 
+    let silent = ["TELEGRAM_BOT_TOKEN", "TELEGRAM_OWNER_ID", "BLASTSHIELD_ALERT_WEBHOOK_URL"];
+    add("alerts.nobody", silent.map(Unset).to_vec());
+    add("owner.no_telegram", silent.map(Unset).to_vec());
+
     // Right only after a change of its own.
+    let file = Var("BLASTSHIELD_ENV_FILE", "@/known.txt");
+    rows.push(("files.environment", vec![file.clone()], vec![file, Mode("known.txt", 0o604)]));
+    let schema = Var("BLASTSHIELD_ENV_SCHEMA", "@/known.txt");
+    rows.push(("files.requirements", vec![schema.clone()], vec![schema, Mode("known.txt", 0o620)]));
+    rows.push(("owner.discord_plain_http", vec![Var("BLASTSHIELD_DISCORD_WEBHOOK_URL", "https://discord.com/api/webhooks/1/x")], vec![Var("BLASTSHIELD_DISCORD_WEBHOOK_URL", "http://discord.com/api/webhooks/1/x")]));
+    rows.push(("owner.link_plain_http", vec![Var("BLASTSHIELD_APPROVAL_LINK_URL", "http://127.0.0.1:3000/approve")], vec![Var("BLASTSHIELD_APPROVAL_LINK_URL", "http://192.168.1.5:3000/approve")]));
     let ca = Var("BLASTSHIELD_CA_FILE", "@/authority.pem");
     rows.push(("files.authorities", vec![ca.clone()], vec![ca, Mode("authority.pem", 0o666)]));
     let browser = Var("BLASTSHIELD_CHROMIUM", "@/browser");
@@ -217,7 +232,7 @@ pub(super) fn rows() -> Vec<Row> {
     rows.push(("files.data_parent", Vec::new(), vec![Scene(|scene| {
         super::bench::chmod(scene.settings.data_dir.parent().unwrap(), 0o777);
     })]));
-    let quiet = ["BLASTSHIELD_AGENT_TOKEN", "BLASTSHIELD_ALERT_WEBHOOK_SECRET", "CLAWRUBBER_BROWSERLESS_TOKEN", "CLAWRUBBER_BRAVE_API_KEY"];
+    let quiet = ["TELEGRAM_BOT_TOKEN", "BLASTSHIELD_AGENT_TOKEN", "BLASTSHIELD_ALERT_WEBHOOK_SECRET", "CLAWRUBBER_BROWSERLESS_TOKEN", "CLAWRUBBER_BRAVE_API_KEY"];
     rows.push(("secrets.in_environment", quiet.map(Unset).to_vec(), Vec::new()));
     rows.push(("web.own_dns", vec![Var("BLASTSHIELD_DNS", "127.0.0.1:53")], vec![Var("BLASTSHIELD_DNS", "192.0.2.53:53")]));
     rows.push(("renderer.no_sandbox", vec![CHROMIUM], vec![CHROMIUM, Var("BLASTSHIELD_CHROMIUM_NO_SANDBOX", "true")]));

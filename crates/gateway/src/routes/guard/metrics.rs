@@ -30,7 +30,8 @@ pub(crate) struct AlertList {
 )]
 pub(crate) async fn prometheus(State(app): State<Arc<App>>) -> impl IntoResponse {
     let metrics = app.guard.metrics();
-    let text = metrics.map_or_else(String::new, |metrics| metrics.to_prometheus(wall()));
+    let mut text = metrics.map_or_else(String::new, |metrics| metrics.to_prometheus(wall()));
+    text.push_str(&app.exits.metrics.prometheus());
     (
         [(
             header::CONTENT_TYPE,

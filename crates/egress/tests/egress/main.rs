@@ -1,0 +1,22 @@
+//! The proxy from outside: clients, origins and an owner, all on this machine.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "a test may fail loudly"
+)]
+
+mod abuse;
+mod asking;
+mod clients;
+mod inspecting;
+mod intercepting;
+mod lockdown;
+mod names;
+mod origin;
+mod plain;
+mod tunnels;
+mod world;
