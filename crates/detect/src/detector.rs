@@ -79,9 +79,10 @@ static SHIPPED_MODEL: &[u8] = include_bytes!("../model/ngrams.bin");
 const MAX_KNOWN: usize = 256;
 const MAX_COLLECTED: usize = 2048;
 
-/// Fewer points of a classifier are noise and count as none: most harmless texts get a few. It is the lowest line of any
-/// profile.
-const TELLING: f32 = 4.0;
+/// Fewer points of a classifier are noise and count as none: most harmless texts get a few. Where people do not see the
+/// words, fewer tell something.
+const TELLING: f32 = 6.0;
+const TELLING_HIDDEN: f32 = 4.0;
 
 /// Finding something in a view that people do not see is worth this much more.
 const CONCEALED: f32 = 3.0;
@@ -213,6 +214,7 @@ impl Detector {
             by_rules,
             evidence: &evidence,
         };
+        let telling = if hidden { TELLING_HIDDEN } else { TELLING };
         let mut by_models = 0.0_f32;
         for classifier in &self.classifiers {
             let suspicion = classifier.judge(&passage);
@@ -225,7 +227,7 @@ impl Detector {
             } else {
                 suspicion.points
             };
-            if points < TELLING {
+            if points < telling {
                 continue;
             }
             by_models = by_models.max(points);
@@ -240,7 +242,7 @@ impl Detector {
             });
         }
         let mut score = by_rules.max(by_models).min(score::MOST);
-        if hidden && score >= TELLING {
+        if hidden && score >= TELLING_HIDDEN {
             let span = matches
                 .first()
                 .map_or_else(|| view.origin(0..view.text().len()), |m| m.span);

@@ -44,9 +44,23 @@ impl Proxies {
         self.0.get_or_try_init(|| supervisor(app)).await
     }
 
+    /// Opens them for the process that serves. Beside another one of the same data folder it does without.
+    pub(crate) async fn serve(&self, app: &App) -> Result<(), ProxiesError> {
+        match self.open(app).await {
+            Err(ProxiesError::Open(OpenError::Busy)) => {
+                tracing::warn!(target: "security", "another process runs the proxies of this data folder");
+                Ok(())
+            }
+            other => other.map(drop),
+        }
+    }
+
     /// The proxies, for a request.
     pub(crate) async fn get(&self, app: &App) -> Result<&Supervisor, ApiError> {
         self.open(app).await.map_err(|error| {
+            if let ProxiesError::Open(OpenError::Busy) = error {
+                return ApiError::Disabled("another process runs the proxies of this data folder");
+            }
             tracing::error!(target: "security", %error, "the proxies cannot be used");
             ApiError::Disabled("the proxies cannot be used; the log says more")
         })

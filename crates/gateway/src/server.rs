@@ -48,7 +48,7 @@ impl Gateway {
         let listener = TcpListener::bind(address).await.map_err(cannot)?;
         settings.server.address = listener.local_addr().map_err(cannot)?;
         let app = Arc::new(App::new(settings).await?);
-        app.proxies.open(&app).await?;
+        app.proxies.serve(&app).await?;
         let door = crate::egress::bind(&app).await?;
         Ok(Self {
             app,

@@ -35,7 +35,7 @@ pub use definition::{Definition, DefinitionError};
 #[doc(hidden)]
 pub use fault::probe;
 pub use supervisor::{
-    Config, CredentialSource, Definitions, KEPT, OpenError, OperationView, PersonView,
+    Config, CredentialSource, Definitions, KEPT, OpenError, OperationView, PeopleError, PersonView,
     ScannerSource, ServiceView, SubmitError, Supervisor, TaskError, TaskState, TaskView,
     definitions,
 };

@@ -83,7 +83,6 @@ pub(crate) struct Job {
     pub(crate) limits: ProxyState,
     pub(crate) profile: String,
     pub(crate) now_ms: u64,
-    pub(crate) session: String,
     pub(crate) time_ms: u64,
 }
 

@@ -10,6 +10,37 @@ use std::path::{Path, PathBuf};
 
 const MAX_BYTES: u64 = 8 << 20;
 
+/// Held by the one core that runs the proxies of a data folder, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct OneCore(#[expect(dead_code, reason = "held open")] File);
+
+impl OneCore {
+    /// Nothing when another process has it.
+    pub(crate) fn take(data: &Path) -> io::Result<Option<Self>> {
+        use rustix::fs::{FlockOperation, flock};
+        let folder = data.join("proxies");
+        make(&folder)?;
+        let file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(folder.join("core.lock"))?;
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(Some(Self(file))),
+            Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+fn make(folder: &Path) -> io::Result<()> {
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)
+}
+
 /// The file's content.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -36,10 +67,7 @@ impl StateFile {
     /// The file of a service. The folder is made when missing.
     pub(crate) fn at(data: &Path, service: &str) -> io::Result<Self> {
         let folder = data.join("proxies").join("state");
-        fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(&folder)?;
+        make(&folder)?;
         Ok(Self(folder.join(format!("{service}.json"))))
     }
 
@@ -104,6 +132,16 @@ mod tests {
         assert_eq!(file.read().unwrap(), kept);
         fs::write(folder.path().join("proxies/state/x.json"), "{").unwrap();
         assert!(file.read().is_err());
+    }
+
+    #[test]
+    fn one_core_at_a_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = OneCore::take(folder.path()).unwrap();
+        assert!(first.is_some());
+        assert!(OneCore::take(folder.path()).unwrap().is_none());
+        drop(first);
+        assert!(OneCore::take(folder.path()).unwrap().is_some());
     }
 
     #[test]

@@ -4,10 +4,13 @@ mod check;
 mod run;
 
 use crate::args::SettingsOptions;
+use crate::remote::Remote;
+use crate::scan::visible;
 use crate::{CLEAN, FINDINGS};
 use anyhow::{Context, bail};
 use blastshield_proxies::definition;
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
+use serde_json::json;
 use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 
@@ -17,6 +20,7 @@ Examples:
   blastshield proxy new weather > /dev/null                  a commented definition, in the folder of definitions
   blastshield proxy check services/weather.toml              what is wrong with a definition
   blastshield proxy run moltbook read_feed --param limit=5
+  blastshield proxy tier moltbook ann friend
   blastshield proxy run moltbook comment --param thread_id=4829 --param content='Nice bread.' --wait 600
 
 `run` asks the running gateway if there is one, and otherwise does the work itself.
@@ -37,6 +41,8 @@ enum ProxyCommand {
     List(ListOptions),
     /// Check a definition, or all of them
     Check(CheckOptions),
+    /// Say how well a service's identity knows somebody, through the running gateway
+    Tier(TierOptions),
     /// Run an operation of a service in a confined worker
     Run(RunOptions),
 }
@@ -75,6 +81,28 @@ struct CheckOptions {
 }
 
 #[derive(Debug, Args)]
+struct TierOptions {
+    /// The service
+    #[arg(value_name = "SERVICE")]
+    service: String,
+    /// Somebody, as the service has them
+    #[arg(value_name = "NAME")]
+    name: String,
+    /// How well they are known
+    #[arg(value_name = "TIER", value_enum)]
+    tier: TierName,
+    #[command(flatten)]
+    settings: SettingsOptions,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum TierName {
+    Acquaintance,
+    Friend,
+    Ally,
+}
+
+#[derive(Debug, Args)]
 struct RunOptions {
     /// The service
     #[arg(value_name = "SERVICE")]
@@ -103,8 +131,25 @@ pub(crate) fn main(options: &ProxyOptions) -> anyhow::Result<u8> {
         ProxyCommand::New(options) => new(options),
         ProxyCommand::List(options) => check::list(options),
         ProxyCommand::Check(options) => check::check(options),
+        ProxyCommand::Tier(options) => tier(options),
         ProxyCommand::Run(options) => run::run(options),
     }
+}
+
+fn tier(options: &TierOptions) -> anyhow::Result<u8> {
+    let settings = crate::settings::settings(&options.settings)?;
+    if !definition::is_name(&options.service) {
+        bail!("there is no service of this name");
+    }
+    let tier = format!("{:?}", options.tier);
+    let path = format!("/v1/proxies/{}/relationships", options.service);
+    let request = json!({"name": options.name, "tier": tier});
+    let answer = Remote::of(&settings)?.post(&path, &request)?;
+    if !answer.is_ok() {
+        bail!("{}", answer.message());
+    }
+    println!("{} is now {tier}", visible::line(&options.name));
+    Ok(CLEAN)
 }
 
 fn new(options: &NewOptions) -> anyhow::Result<u8> {

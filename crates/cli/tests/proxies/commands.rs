@@ -111,7 +111,7 @@ fn a_task_is_given_to_the_gateway_that_runs() {
     );
     assert!(done.status.success(), "{}", text(&done.stderr));
     assert!(text(&done.stdout).contains("0 posts of 7"));
-    // Beside a gateway nobody else can work: the log is the gateway's.
+    // Beside a gateway nobody else works.
     let other = run(
         core.folder.path(),
         &[
@@ -126,6 +126,8 @@ fn a_task_is_given_to_the_gateway_that_runs() {
             "--json",
         ],
     );
-    assert_eq!(other.status.code(), Some(1), "{}", text(&other.stdout));
+    assert_eq!(other.status.code(), Some(2), "{}", text(&other.stdout));
+    let said = text(&other.stderr);
+    assert!(said.contains("another process runs the proxies"), "{said}");
     assert_eq!(service.came().len(), 1);
 }

@@ -60,3 +60,42 @@ fn three_answers_429_open_the_circuit_and_tell_the_owner() {
     assert_eq!(core.task("read", json!({"id": "1"}))["state"], "done");
     assert!(core.holds().is_empty());
 }
+
+#[test]
+fn an_old_credential_is_told_once_for_each_period() {
+    use sha2::{Digest as _, Sha256};
+    let service = Service::always(json!({"posts": []}));
+    let folder = folder(&service, GENEROUS, "");
+    let state = folder.path().join("data/proxies/state");
+    std::fs::create_dir_all(&state).unwrap();
+    let print: String = Sha256::digest(format!("salt:{}", token()))
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect::<String>()
+        .chars()
+        .take(16)
+        .collect();
+    let now = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap()
+        .as_millis();
+    let kept = json!({
+        "limits": {"sent": [], "total": 0, "burned": false, "latest": 0,
+            "breaker": {"times": 0, "circuit": {"closed": {"in_a_row": 0}}}},
+        "credential": {"salt": "salt", "print": print, "since_ms": now - 8 * 86_400_000, "reminded_ms": 0},
+    });
+    std::fs::write(state.join("board.json"), kept.to_string()).unwrap();
+    let due = |core: &Core| {
+        let alerts = core.alerts();
+        alerts
+            .iter()
+            .filter(|alert| alert.to_string().contains("BOARD_API_TOKEN"))
+            .count()
+    };
+    let core = Core::start_in(folder, &[]);
+    eventually(|| (due(&core) == 1).then_some(()));
+    let core = Core::start_in(core.stop(), &[]);
+    assert_eq!(core.task("read", json!({"id": "1"}))["state"], "done");
+    assert_eq!(due(&core), 0);
+    invariants(core.stop().path());
+}

@@ -68,6 +68,52 @@ fn a_tier_changes_who_is_asked_and_how_strict_a_schema_is_and_never_stage_4() {
 }
 
 #[test]
+fn a_tier_is_the_owners_to_give() {
+    let service = Service::always(json!({"posts": [{"id": "1", "text": "fine", "author": "ann"}]}));
+    let core = Core::start(&service);
+    let path = "/v1/proxies/board/relationships";
+    let ally = json!({"name": "ann", "tier": "Ally"});
+    // There is no workspace before the first task.
+    assert_eq!(core.owner("POST", path, &ally).0, 400);
+    assert_eq!(
+        core.task("read", json!({"id": "1"}))["people"][0]["tier"],
+        "Acquaintance"
+    );
+    assert_eq!(core.agent("POST", path, &ally).0, 403);
+    let (status, now) = core.owner("POST", path, &ally);
+    assert_eq!(
+        (status, &now["relationships"]["ann"]["tier"]),
+        (200, &json!("Ally")),
+        "{now}"
+    );
+    let done = core.task("read", json!({"id": "1"}));
+    assert_eq!(
+        done["people"],
+        json!([{"name": "ann", "tier": "Ally", "engagement": "reply"}])
+    );
+    let port = core.address.rsplit(':').next().unwrap();
+    let set = format!("server.port={port}");
+    let said = command(
+        core.folder.path(),
+        &[],
+        &["proxy", "tier", "board", "ann", "friend", "--set", &set],
+    )
+    .output()
+    .unwrap();
+    assert!(
+        said.status.success(),
+        "{}",
+        String::from_utf8_lossy(&said.stderr)
+    );
+    assert_eq!(
+        core.task("read", json!({"id": "1"}))["people"][0]["tier"],
+        "Friend"
+    );
+    let wrong = json!({"name": "a b", "tier": "Ally"});
+    assert_eq!(core.owner("POST", path, &wrong).0, 400);
+}
+
+#[test]
 fn poisoned_relationships_are_put_aside_and_the_good_ones_restored() {
     let service = Service::always(json!({"id": "1"}));
     let folder = folder(&service, GENEROUS, "");

@@ -44,6 +44,8 @@ use utoipa::{Modify, OpenApi};
         proxies::run,
         proxies::one,
         proxies::list,
+        proxies::people,
+        proxies::standing,
         quarantine::list,
         quarantine::one,
         quarantine::clear,

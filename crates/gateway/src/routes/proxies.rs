@@ -12,7 +12,9 @@ use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use axum::routing::{get, post};
 use axum::{Json, Router, middleware};
-use blastshield_proxies::{ServiceView, SubmitError, TaskView};
+use blastshield_proxies::{PeopleError, ServiceView, SubmitError, TaskView};
+use blastshield_recovery::WorkspaceError;
+use blastshield_recovery::relationships::{Status, Tier};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -36,6 +38,10 @@ pub(super) fn agents(app: &Arc<App>) -> Router<Arc<App>> {
 pub(super) fn owner(app: &Arc<App>) -> Router<Arc<App>> {
     Router::new()
         .route("/v1/proxies", get(list))
+        .route(
+            "/v1/proxies/{service}/relationships",
+            get(people).post(standing),
+        )
         .route_layer(middleware::from_fn_with_state(
             Arc::clone(app),
             front::owner,
@@ -208,6 +214,91 @@ pub(crate) async fn list(State(app): State<Arc<App>>) -> Result<Json<ProxiesBody
         ApiError::Busy("the holds cannot be read now; try again")
     })?;
     Ok(Json(ProxiesBody { proxies }))
+}
+
+/// Whom a service's identity knows.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RelationshipsBody {
+    /// By name: tier, status, the last interactions.
+    #[schema(value_type = Object)]
+    relationships: Value,
+}
+
+/// The owner's word on somebody.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StandingRequest {
+    /// As the service has it.
+    name: String,
+    /// `Acquaintance`, `Friend` or `Ally`.
+    #[schema(value_type = Option<String>)]
+    tier: Option<Tier>,
+    /// `ACTIVE`, `PAUSED`, `BLOCKED` or `REVIEW_REQUIRED`.
+    #[schema(value_type = Option<String>)]
+    status: Option<Status>,
+}
+
+/// Whom the service's identity knows.
+#[utoipa::path(get, path = "/v1/proxies/{service}/relationships", tag = "proxies",
+    params(("service" = String, Path, description = "The service")),
+    responses(
+        (status = 200, description = "All relationships", body = RelationshipsBody),
+        (status = 404, description = "There is no such service", body = ErrorBody),
+        OwnerErrors,
+    ),
+    security(("bearer" = [])))]
+pub(crate) async fn people(
+    State(app): State<Arc<App>>,
+    service: Result<Path<String>, PathRejection>,
+) -> Result<Json<RelationshipsBody>, ApiError> {
+    let Path(service) = service.map_err(|_| NO_SERVICE)?;
+    let all = app.proxies.get(&app).await?.relationships(&service).await;
+    let mut all = serde_json::to_value(all.map_err(unpeopled)?).unwrap_or_default();
+    let relationships = all
+        .get_mut("relationships")
+        .map(Value::take)
+        .unwrap_or_default();
+    Ok(Json(RelationshipsBody { relationships }))
+}
+
+/// Say how well somebody is known.
+#[utoipa::path(post, path = "/v1/proxies/{service}/relationships", tag = "proxies", request_body = StandingRequest,
+    params(("service" = String, Path, description = "The service")),
+    responses(
+        (status = 200, description = "All relationships, as they are now", body = RelationshipsBody),
+        (status = 403, description = "The agent's token does not open this", body = ErrorBody),
+        (status = 404, description = "There is no such service", body = ErrorBody),
+        BodyErrors,
+    ),
+    security(("bearer" = [])))]
+pub(crate) async fn standing(
+    State(app): State<Arc<App>>,
+    service: Result<Path<String>, PathRejection>,
+    Strict(request): Strict<StandingRequest>,
+) -> Result<Json<RelationshipsBody>, ApiError> {
+    let Path(name) = service.map_err(|_| NO_SERVICE)?;
+    let proxies = app.proxies.get(&app).await?;
+    proxies
+        .set_relationship(&name, &request.name, request.tier, request.status)
+        .await
+        .map_err(unpeopled)?;
+    people(State(app), Ok(Path(name))).await
+}
+
+fn unpeopled(error: PeopleError) -> ApiError {
+    match error {
+        PeopleError::Service => NO_SERVICE,
+        PeopleError::Workspace(WorkspaceError::Malformed("name")) => {
+            ApiError::field("name", "a name has 1 to 64 visible ASCII characters")
+        }
+        PeopleError::Workspace(WorkspaceError::Missing) => {
+            ApiError::field("name", "the service has no workspace yet: run a task first")
+        }
+        PeopleError::Workspace(_) | PeopleError::Unrecorded => {
+            tracing::error!(target: "security", %error, "a relationship was not changed");
+            ApiError::Internal
+        }
+    }
 }
 
 fn answer(task: TaskView) -> (StatusCode, Json<TaskBody>) {

@@ -172,7 +172,7 @@ async fn what_is_missing_is_an_alert_once_and_not_at_each_start() {
             .text
             .contains("OPENAI_API_KEY")
     );
-    assert_eq!(count(&gateway.stop().await.path()), (1, 1));
+    assert_eq!(count(gateway.stop().await.path()), (1, 1));
 }
 
 #[tokio::test]

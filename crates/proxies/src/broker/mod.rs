@@ -19,7 +19,7 @@ use crate::protocol::{Answer, Ask, Phase, Refused, Why};
 use blastshield_audit::{Category, Decision, Event, Fingerprint, Severity};
 use blastshield_leak::{Scanner, Scope};
 use blastshield_limits::proxy::{Answer as Counted, Declined, Opened};
-use blastshield_owner::{Approvals, Recorder, Unrecorded};
+use blastshield_owner::{Approvals, ClaimError, Recorder, Unrecorded};
 use bytes::Bytes;
 use dial::Outgoing;
 use http::{HeaderName, HeaderValue};
@@ -132,7 +132,12 @@ impl Broker<'_> {
             self.approvals
                 .claim(id, request)
                 .await
-                .map_err(|error| forbidden(error.to_string()))?;
+                .map_err(|error| match error {
+                    ClaimError::Store(_) | ClaimError::Unrecorded | ClaimError::Old => {
+                        refused(Why::Core, error.to_string(), None)
+                    }
+                    _ => forbidden(error.to_string()),
+                })?;
         }
         self.decided_on_disk()?;
         crate::fault::point("core:claimed");
@@ -190,7 +195,7 @@ impl Broker<'_> {
 
     /// Stage 6b again, with the values that only core knows.
     fn leaks(&self) -> Result<(), Refused> {
-        let text = texts_of(self.input);
+        let text = texts_of(self.definition, self.operation, self.input);
         let found = self.scanner.scan_with(&text, Scope::OUTBOUND);
         if found.is_empty() {
             return Ok(());
@@ -204,7 +209,7 @@ impl Broker<'_> {
 
     /// Tells that stage 6b stopped what was to go out.
     pub(crate) fn blocked(&self, rules: &[&str]) {
-        let text = texts_of(self.input);
+        let text = texts_of(self.definition, self.operation, self.input);
         let _ = self.record(&Event::OutboundBlocked {
             service: &self.definition.name,
             session: Some(self.task),
@@ -294,7 +299,7 @@ impl Broker<'_> {
         let place = format!("{} {}", self.definition.name, self.operation.name);
         self.decision(Decision::Allow, &place).map_err(unrecorded)?;
         if self.operation.sends() {
-            let text = texts_of(self.input);
+            let text = texts_of(self.definition, self.operation, self.input);
             self.record(&Event::Post {
                 service: &self.definition.name,
                 session: Some(self.task),

@@ -104,11 +104,13 @@ impl Inner {
                 _ => {}
             }
         }
+        self.blocks(&whole)
+    }
+
+    /// Whether stage 4 would block this text.
+    pub(super) fn blocks(&self, text: &str) -> bool {
         let profile = crate::worker::profile(self.config.profile);
-        let blocks = |text: &str| {
-            profile.decide(self.config.detector.assess(text, Kind::Web).score) == Verdict::Block
-        };
-        blocks(&whole)
+        profile.decide(self.config.detector.assess(text, Kind::Web).score) == Verdict::Block
     }
 }
 

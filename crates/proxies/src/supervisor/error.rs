@@ -26,6 +26,9 @@ pub enum OpenError {
     /// What is remembered of a service.
     #[error("the state of a service cannot be read: {0}")]
     State(std::io::ErrorKind),
+    /// One core at a time.
+    #[error("another process runs the proxies of this data folder; give the task to it")]
+    Busy,
     /// Recovery.
     #[error(transparent)]
     Recovery(#[from] RecoveryError),

@@ -8,6 +8,7 @@
 mod accept;
 mod error;
 mod hands;
+mod people;
 mod run;
 mod service;
 mod session;
@@ -17,6 +18,7 @@ mod upkeep;
 mod view;
 
 pub use error::{OpenError, SubmitError};
+pub use people::PeopleError;
 pub use service::{Definitions, definitions};
 pub use tasks::{KEPT, PersonView, TaskError, TaskState, TaskView};
 pub use view::{OperationView, ServiceView};
@@ -26,6 +28,7 @@ use crate::broker::{Dialler, Token, wall_ms};
 use crate::capability::random_hex;
 use crate::definition::Input;
 use crate::protocol::Phase;
+use crate::state::OneCore;
 use blastshield_audit::{Clock, Event};
 use blastshield_detect::Detector;
 use blastshield_leak::Scanner;
@@ -106,6 +109,7 @@ pub(crate) struct Inner {
     closing: watch::Sender<bool>,
     upkeep: std::sync::Mutex<Option<JoinHandle<()>>>,
     opened_ms: u64,
+    _alone: OneCore,
 }
 
 /// Returns when core goes.
@@ -141,6 +145,9 @@ impl Supervisor {
     pub async fn open(mut config: Config, recovery: Recovery) -> Result<Self, OpenError> {
         #[cfg(debug_assertions)]
         crate::fault::arm(crate::fault::from_environment());
+        let alone = OneCore::take(&config.data)
+            .map_err(|error| OpenError::State(error.kind()))?
+            .ok_or(OpenError::Busy)?;
         recovery.resume().await?;
         let mut services = BTreeMap::new();
         for (name, (definition, _)) in std::mem::take(&mut config.definitions) {
@@ -153,6 +160,7 @@ impl Supervisor {
             closing: watch::Sender::new(false),
             upkeep: std::sync::Mutex::default(),
             opened_ms: wall_ms(),
+            _alone: alone,
             config,
         };
         inner.give_up_orphans();

@@ -11,9 +11,10 @@ use crate::broker::{Broker, Seen, millis};
 use crate::capability::Capability;
 use crate::definition::Operation;
 use crate::protocol::{Job, Person};
-use blastshield_recovery::relationships::Relationships;
-use blastshield_recovery::{BeginError, Exit, Facts, Hold, Session};
-use serde_json::Value;
+use blastshield_audit::{Category, Event, Severity};
+use blastshield_recovery::relationships::{Relationship, Relationships};
+use blastshield_recovery::{BeginError, Exit, Facts, Hold, Session, Workspace};
+use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
@@ -74,7 +75,7 @@ impl Inner {
         };
         crate::fault::point("core:begun");
         let known = Relationships::read(session.workspace()).unwrap_or_default();
-        let context = known.recent_context(RECENT, RECENT_CHARS, &self.scanner());
+        let context = self.context(service, &known);
         let mut broker = Broker {
             definition: &service.definition,
             operation,
@@ -97,6 +98,9 @@ impl Inner {
         let exit = end(&mut hand, &talk, deadline).await;
         crate::fault::point("core:ended");
         let result = aside(|| self.accept(operation, plan, &mut broker, talk.outcome.as_ref()));
+        if !same_standing(&known, session.workspace()) {
+            broker.violated("changed somebody's standing");
+        }
         let seen = &broker.seen;
         let facts = Facts {
             exit,
@@ -121,7 +125,9 @@ impl Inner {
             // Workers that wait are confined to a folder that is no longer the workspace.
             service.ready.drop_older(Duration::ZERO);
         }
-        service.ready.fill(&service.recipe, self.config.ready);
+        if judged.is_clean() {
+            service.ready.fill(&service.recipe, self.config.ready);
+        }
         if seen.burned || service_burned(service) {
             let _ = service.limiter.new_session();
         }
@@ -221,6 +227,23 @@ impl Inner {
         Ok(hand)
     }
 
+    /// What a new session is told of the ones before. Workers wrote it, so that it is scanned like anything else.
+    fn context(&self, service: &Service, known: &Relationships) -> String {
+        let context = known.recent_context(RECENT, RECENT_CHARS, &self.scanner());
+        if !aside(|| self.blocks(&context)) {
+            return context;
+        }
+        let details = json!({"proxy": service.definition.name});
+        self.record(&Event::Note {
+            severity: Severity::Critical,
+            category: Category::Proxy,
+            name: "relationships_poisoned",
+            message: "The relationships of a proxy hold an injection; nothing of them is passed on",
+            details: details.as_object().cloned().unwrap_or_default(),
+        });
+        String::new()
+    }
+
     fn job(
         &self,
         service: &Service,
@@ -245,10 +268,23 @@ impl Inner {
             limits: service.limiter.state(),
             profile: self.config.profile.to_owned(),
             now_ms: service.limiter.now().millis(),
-            session: plan.task.to_owned(),
             time_ms: millis(service.definition.timeouts.task),
         }
     }
+}
+
+/// Whether a session left everybody's tier and status as they were: both are the owner's to change, a worker notes what
+/// passed and no more.
+fn same_standing(before: &Relationships, workspace: &Workspace) -> bool {
+    let Ok(after) = Relationships::read(workspace) else {
+        return false;
+    };
+    let fresh = Relationship::default();
+    let kept = before.iter().all(|(name, _)| after.get(name).is_some());
+    kept && after.iter().all(|(name, now)| {
+        let was = before.get(name).unwrap_or(&fresh);
+        (was.tier, was.status) == (now.tier, now.status)
+    })
 }
 
 /// The reason may hold words of a worker: it is the owner's to read.

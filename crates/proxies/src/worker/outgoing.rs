@@ -34,7 +34,7 @@ impl Act<'_> {
                     "not the draft that was approved",
                 ));
             }
-            self.leaks(input)?;
+            self.leaks(operation, input)?;
             return Ok((draft, body));
         }
         let text = serde_json::to_string(&input.body)
@@ -47,7 +47,7 @@ impl Act<'_> {
         let mut draft = begun.map_err(|_| died(Trigger::Exception, "a draft cannot be written"))?;
         self.life.wrote(draft.path());
         crate::fault::point("worker:drafted");
-        self.leaks(input)?;
+        self.leaks(operation, input)?;
         if self.job.phase == Phase::Draft {
             self.life
                 .with(|workspace, _| {
@@ -59,8 +59,8 @@ impl Act<'_> {
     }
 
     /// Stage 6b: any match is a block.
-    fn leaks(&self, input: &Input) -> Result<(), Stop> {
-        let text = texts_of(input);
+    fn leaks(&self, operation: &Operation, input: &Input) -> Result<(), Stop> {
+        let text = texts_of(&self.kit.definition, operation, input);
         let found = self
             .life
             .with(|_, scanner| scanner.scan_with(&text, Scope::OUTBOUND));

@@ -26,6 +26,7 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
     ("a_lie_gains_no_request", requests),
     ("a_lie_gains_no_word_in_the_result", results),
     ("a_lie_about_the_end_is_seen_through", ends),
+    ("what_a_worker_leaves_behind_is_scanned", context),
     ("a_broken_protocol_is_the_end", protocol),
     ("a_worker_without_limits_meets_the_brokers", limits),
     ("nothing_is_sent_without_the_owner", approval),
@@ -312,10 +313,23 @@ fn results() {
 
 fn ends() {
     std::thread::scope(|scope| {
-        for lie in ["silent", "count", "hidden", "link", "exit", "hang"] {
+        for lie in [
+            "silent", "count", "hidden", "link", "exit", "hang", "hog", "connect", "execute",
+            "promote",
+        ] {
             scope.spawn(move || is_caught(lie, &read(lie)));
         }
     });
+}
+
+fn context() {
+    // What a worker leaves for the next session is scanned before anybody reads it.
+    let told = told("read", &json!({"id": "poison"}), 100, 2);
+    assert_eq!(told.task.state, TaskState::Done, "{:?}", told.task);
+    assert_eq!(told.task.recent_context, None);
+    assert!(!serde_json::to_string(&told.task).unwrap().contains(MARK));
+    assert!(told.audit.contains("relationships_poisoned"));
+    gains_no_secret("poison", &told);
 }
 
 fn protocol() {

@@ -3,6 +3,7 @@
 use blastshield_audit::Time;
 use blastshield_leak::Scanner;
 use blastshield_recovery::farewell::farewell;
+use blastshield_recovery::relationships::{Relationships, Tier};
 use blastshield_recovery::{LastWords, RelPath, Trail, Trigger, Workspace};
 use blastshield_sandbox::Inside;
 use serde_json::{Value, json};
@@ -224,6 +225,34 @@ impl Liar {
                 self.ask(task, |_| {});
                 self.clean(&posts);
                 std::process::exit(7);
+            }
+            "hog" => {
+                let mut all: Vec<Vec<u8>> = Vec::new();
+                loop {
+                    all.push(vec![1; 16 << 20]);
+                }
+            }
+            "connect" => {
+                let _ = std::net::TcpStream::connect("127.0.0.1:80");
+                self.clean(&posts);
+            }
+            "execute" => {
+                let _ = std::process::Command::new("/bin/true").status();
+                self.clean(&posts);
+            }
+            "promote" | "poison" => {
+                self.ask(task, |_| {});
+                let mut all = Relationships::read(&self.workspace).unwrap();
+                if lie == "promote" {
+                    all.set_tier("mallory", Tier::Ally).unwrap();
+                }
+                let now = Time::from_millis(1_800_000_000_000);
+                all.note("mallory", "say", "/threads/1", &attack(), now)
+                    .unwrap();
+                all.write(&self.workspace).unwrap();
+                self.keep();
+                self.done(&posts);
+                self.report(1, &["posts/heard.bin", "relationships.json"]);
             }
             "unapproved" => {
                 // Drafting is all that it was asked for.
