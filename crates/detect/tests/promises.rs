@@ -105,7 +105,11 @@ fn ordinary_phrases_pass() {
 
 #[test]
 fn a_score_above_nothing_names_what_was_found() {
-    for text in ["hello", "thanks, see you on Tuesday", "What is the capital of France?"] {
+    for text in [
+        "hello",
+        "thanks, see you on Tuesday",
+        "What is the capital of France?",
+    ] {
         assert_eq!(assess(text).score, 0.0, "{text}");
     }
     let texts = ATTACKS.iter().copied().chain([

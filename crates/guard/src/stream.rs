@@ -221,7 +221,18 @@ impl OutputStream {
             free = free.min(self.open_address());
         }
         free = free.min(self.open_word());
+        if self.validator.rules.scan_for_exfiltration {
+            free = self.beside_addresses(free);
+        }
         self.text.floor_char_boundary(free.max(self.sent))
+    }
+
+    /// An address is judged whole, so it goes out whole: a place within one becomes its beginning.
+    fn beside_addresses(&self, place: usize) -> usize {
+        addresses(&self.text, self.judged)
+            .iter()
+            .find(|found| found.range.start < place && place < found.range.end)
+            .map_or(place, |found| found.range.start)
     }
 
     /// Where an address begins that has not ended, or what may become one.

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 const EXAMPLES: &str = "\
 Examples:
   blastshield proxy list                                     services and their operations
-  blastshield proxy new weather > /dev/null                  a commented definition, in the folder of definitions
+  blastshield proxy new weather                              a commented definition, in the folder of definitions
   blastshield proxy check services/weather.toml              what is wrong with a definition
   blastshield proxy run moltbook read_feed --param limit=5
   blastshield proxy tier moltbook ann friend

