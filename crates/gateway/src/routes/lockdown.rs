@@ -69,7 +69,7 @@ pub(crate) async fn set(
     Ok(Json(LockdownState { on: request.on }))
 }
 
-/// These routes behind the gate.
+/// These routes behind the gate. Whoever may not call them is told so first: put the roles around it.
 pub(super) fn gated(app: &Arc<App>, routes: Router<Arc<App>>) -> Router<Arc<App>> {
     routes.route_layer(middleware::from_fn_with_state(Arc::clone(app), gate))
 }

@@ -120,11 +120,11 @@ pub(crate) fn router(app: &Arc<App>) -> Router {
     let work = Router::new()
         .route("/v1/search", post(search::search))
         .route("/v1/fetch", post(fetch::fetch))
-        .route("/v1/web-fetch", post(web_fetch::web_fetch))
-        .route_layer(middleware::from_fn_with_state(
-            Arc::clone(app),
-            front::agents,
-        ));
+        .route("/v1/web-fetch", post(web_fetch::web_fetch));
+    let work = lockdown::gated(app, work).route_layer(middleware::from_fn_with_state(
+        Arc::clone(app),
+        front::agents,
+    ));
     let flagged = Router::new()
         .route("/v1/flagged", get(flagged::list))
         .route("/v1/flagged/{fetch_id}", get(flagged::one))
@@ -136,17 +136,16 @@ pub(crate) fn router(app: &Arc<App>) -> Router {
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(health::readyz))
         .route("/openapi.json", get(|| async { Json(openapi()) }));
-    lockdown::gated(app, work)
-        .merge(flagged)
+    work.merge(flagged)
         .merge(guard::agents(app))
         .merge(guard::owner(app))
-        .merge(lockdown::gated(app, proxies::agents(app)))
+        .merge(proxies::agents(app))
         .merge(proxies::owner(app))
         .merge(quarantine::owner(app))
         .merge(owner::agents(app))
         .merge(owner::owner(app))
         .merge(owner::open())
-        .merge(lockdown::gated(app, wallet::agents(app)))
+        .merge(wallet::agents(app))
         .merge(lockdown::owner(app))
         .merge(wallet::owner(app))
         .merge(open)

@@ -2,6 +2,7 @@
 //! the owner sees services and holds.
 
 use super::guard::wire::{BodyErrors, OwnerErrors};
+use super::lockdown;
 use super::owner::wire::patience;
 use crate::error::{ApiError, ErrorBody};
 use crate::front;
@@ -25,13 +26,13 @@ const NO_TASK: ApiError = ApiError::NotFound("there is no task with this id");
 
 /// What agents may call. Tasks may wait for a person.
 pub(super) fn agents(app: &Arc<App>) -> Router<Arc<App>> {
-    Router::new()
+    let routes = Router::new()
         .route("/v1/proxies/{service}/tasks", post(run))
-        .route("/v1/proxies/{service}/tasks/{id}", get(one))
-        .route_layer(middleware::from_fn_with_state(
-            Arc::clone(app),
-            front::patient,
-        ))
+        .route("/v1/proxies/{service}/tasks/{id}", get(one));
+    lockdown::gated(app, routes).route_layer(middleware::from_fn_with_state(
+        Arc::clone(app),
+        front::patient,
+    ))
 }
 
 /// What only the owner may call.

@@ -1,6 +1,7 @@
 //! `/v1/wallet` and `/v1/payments`: what the wallet may spend, and paying an invoice with the owner's yes.
 
 use super::guard::wire::{BodyErrors, OwnerErrors};
+use super::lockdown;
 use super::owner::wire::{MAX_WAIT_S, patience};
 use crate::error::{ApiError, ErrorBody};
 use crate::front;
@@ -23,14 +24,14 @@ const MAX_LIST: u32 = 200;
 
 /// What agents may call. Payments may wait for a person.
 pub(super) fn agents(app: &Arc<App>) -> Router<Arc<App>> {
-    Router::new()
+    let routes = Router::new()
         .route("/v1/wallet", get(status))
         .route("/v1/payments", post(pay))
-        .route("/v1/payments/{id}", get(one))
-        .route_layer(middleware::from_fn_with_state(
-            Arc::clone(app),
-            front::patient,
-        ))
+        .route("/v1/payments/{id}", get(one));
+    lockdown::gated(app, routes).route_layer(middleware::from_fn_with_state(
+        Arc::clone(app),
+        front::patient,
+    ))
 }
 
 /// What only the owner may call.

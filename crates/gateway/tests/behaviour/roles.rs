@@ -182,3 +182,37 @@ async fn nobody_may_change_policy_over_the_wire() {
         }
     }
 }
+
+#[tokio::test]
+async fn the_kill_switch_is_the_owners_and_closes_what_goes_out() {
+    let gateway = with_tokens().await;
+    let switch = async |on: bool, token: &str| {
+        let request = gateway
+            .request(Method::POST, "/v1/lockdown")
+            .json(&json!({"on": on}));
+        answer(request.bearer_auth(token)).await.status
+    };
+    assert_eq!(switch(true, AGENT).await, 403);
+    let post = Method::POST;
+    assert_eq!(
+        status(&gateway, post.clone(), "/v1/fetch", Some(AGENT)).await,
+        404
+    );
+    assert_eq!(switch(true, OWNER).await, 200);
+    for path in [
+        "/v1/search",
+        "/v1/fetch",
+        "/v1/web-fetch",
+        "/v1/payments",
+        "/v1/proxies/moltbook/tasks",
+    ] {
+        let closed = status(&gateway, post.clone(), path, Some(AGENT)).await;
+        assert_eq!(closed, 403, "{path}");
+        // A stranger does not learn of it.
+        let stranger = status(&gateway, post.clone(), path, None).await;
+        assert_eq!(stranger, 401, "{path}");
+    }
+    assert_eq!(switch(false, AGENT).await, 403);
+    assert_eq!(switch(false, OWNER).await, 200);
+    assert_eq!(status(&gateway, post, "/v1/fetch", Some(AGENT)).await, 404);
+}
