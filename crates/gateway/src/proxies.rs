@@ -2,10 +2,9 @@
 
 use crate::error::ApiError;
 use crate::state::App;
-use blastshield_audit::{Event, SystemClock};
+use blastshield_audit::SystemClock;
 use blastshield_config::Settings;
 use blastshield_detect::Profile;
-use blastshield_owner as owner;
 use blastshield_proxies::{Config, Dialler, OpenError, Supervisor, Token, definitions};
 use blastshield_recovery as recovery;
 use blastshield_sandbox::{Launcher, Missing};
@@ -80,15 +79,6 @@ impl Proxies {
     }
 }
 
-/// The audit log as recovery uses it.
-struct Book(Arc<dyn owner::Recorder>);
-
-impl recovery::Recorder for Book {
-    fn record(&self, event: &Event<'_>) -> Result<(), recovery::Unrecorded> {
-        self.0.record(event).map_err(|_| recovery::Unrecorded)
-    }
-}
-
 async fn supervisor(app: &App) -> Result<Supervisor, ProxiesError> {
     let settings = &app.settings;
     let options = &settings.proxies;
@@ -96,7 +86,7 @@ async fn supervisor(app: &App) -> Result<Supervisor, ProxiesError> {
     let keeper = recovery::Recovery::open(
         recovery_options(settings),
         app.store.clone(),
-        Arc::new(Book(Arc::clone(&recorder))),
+        Arc::clone(&recorder),
         Arc::new(app.guard.scanner()),
         Arc::new(SystemClock),
     )?;

@@ -6,12 +6,12 @@
 use crate::channel::{ChannelStatus, Channels};
 use crate::clock::Steady;
 use crate::error::{AskError, DecideError, WaitError};
-use crate::record::{Recorder, record};
+use crate::record::record;
 use crate::request::facts;
 use crate::settle::SettleError;
 use crate::state::{self, Refusal, Reply, State, Verdict};
 use crate::{Action, Ask, Message, Options, Page, Request, RequestId, Unrecorded};
-use blastshield_audit::{Clock, Event, Fingerprint, Redact};
+use blastshield_audit::{Clock, Event, Fingerprint, Recorder, Redact};
 use blastshield_store::{ApprovalLimits, ApprovalPage, ApprovalRecord, Ruling, Store, StoreError};
 use std::sync::Arc;
 use std::time::Duration;

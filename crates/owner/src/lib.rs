@@ -27,6 +27,7 @@ mod words;
 
 pub use approvals::Approvals;
 pub use ask::{Action, Ask, MAX_DETAILS, MAX_REASON, MAX_REQUESTER, MAX_VALUE, Value, ascii_host};
+pub use blastshield_audit::{Recorder, Unrecorded};
 pub use channel::{ChannelState, ChannelStatus};
 pub use error::{AskError, ClaimError, DecideError, WaitError};
 pub use id::RequestId;
@@ -34,7 +35,6 @@ pub use message::{Message, TITLE, decided};
 pub use options::{Options, Timeouts};
 pub use outbox::{Pace, Running};
 pub use post::{DiscordChannel, WebhookChannel};
-pub use record::{Recorder, Unrecorded};
 pub use request::{Grant, Page, Request};
 pub use state::{Refusal, Reply, Scope, State, Verdict};
 pub use telegram::{TelegramChannel, TelegramSettings};

@@ -1,27 +1,7 @@
 //! The way into the audit log.
 
-use blastshield_audit::{Audit, Event};
+use blastshield_audit::{Event, Recorder, Unrecorded};
 use tokio::runtime::{Handle, RuntimeFlavor};
-
-/// An event is not in the audit log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the event could not be recorded")]
-pub struct Unrecorded;
-
-/// Writes down what happens.
-pub trait Recorder: Send + Sync {
-    /// Writes an event down; on return a decision is on disk.
-    ///
-    /// # Errors
-    /// When it is not.
-    fn record(&self, event: &Event<'_>) -> Result<(), Unrecorded>;
-}
-
-impl Recorder for Audit {
-    fn record(&self, event: &Event<'_>) -> Result<(), Unrecorded> {
-        Self::record(self, event).map(drop).map_err(|_| Unrecorded)
-    }
-}
 
 /// Records, while other tasks of this thread go on elsewhere.
 pub(crate) fn record(recorder: &dyn Recorder, event: &Event<'_>) -> Result<(), Unrecorded> {

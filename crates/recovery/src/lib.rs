@@ -40,6 +40,7 @@ mod trail;
 mod views;
 pub mod workspace;
 
+pub use blastshield_audit::{Recorder, Unrecorded};
 pub use clear::Cleared;
 pub use decision::{Contradiction, Decision, Exit, Hold, Kind, Respawn};
 pub use ending::Outcome;
@@ -47,7 +48,6 @@ pub use error::{BeginError, ClearError, RecoveryError};
 pub use evidence::{Evidence, Facts};
 pub use names::{NameError, RelPath, ServiceName};
 pub use quarantine::Step;
-pub use record::{Recorder, Unrecorded};
 pub use recovery::{Options, Recovery};
 pub use report::{CrashReport, LastWords, Suspicious, Trigger};
 pub use session::Session;

@@ -3,9 +3,9 @@
 use crate::error::RecoveryError;
 use crate::home::Home;
 use crate::names::ServiceName;
-use crate::record::{Recorder, blocking, record};
+use crate::record::{blocking, record};
 use crate::snapshot::{Bounds, Snapshot};
-use blastshield_audit::{Clock, Event, Time};
+use blastshield_audit::{Clock, Event, Recorder, Time};
 use blastshield_leak::Scanner;
 use blastshield_store::{ProxyHold, Store};
 use std::collections::BTreeMap;

@@ -10,7 +10,7 @@
 //! // First thing in main, before any thread exists.
 //! if let Some(inside) = enter_if_asked() {
 //!     // Confined: `inside.job` says what to do, `inside.line` is all there is of the outside.
-//!     return;
+//!     return Ok(());
 //! }
 //! let confinement = Confinement::worker().write("/srv/blastshield/workspace");
 //! let mut child = Launcher::this_program().worker("proxy", &confinement)?;
