@@ -41,7 +41,7 @@ pub fn write(
     Ok(())
 }
 
-/// The status as [`write`] would write it: redacted and bounded.
+/// The status as [`write()`] would write it: redacted and bounded.
 #[must_use]
 pub fn redacted(redact: &dyn Redact, status: &Map<String, Value>) -> Map<String, Value> {
     clean::report(redact, status)
