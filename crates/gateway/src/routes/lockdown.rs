@@ -1,7 +1,7 @@
 //! `/v1/lockdown`: the kill switch. On, every way out is closed at once, and stays closed through restarts.
 
 use super::guard::wire::OwnerErrors;
-use crate::error::ApiError;
+use crate::error::{ApiError, ErrorBody};
 use crate::front;
 use crate::json::Strict;
 use crate::routes::guard::wire::BodyErrors;
@@ -53,7 +53,11 @@ pub(crate) async fn state(State(app): State<Arc<App>>) -> Json<LockdownState> {
     path = "/v1/lockdown",
     request_body = LockdownRequest,
     security(("bearer" = [])),
-    responses((status = 200, body = LockdownState), BodyErrors)
+    responses(
+        (status = 200, body = LockdownState),
+        (status = 403, body = ErrorBody),
+        BodyErrors
+    )
 )]
 pub(crate) async fn set(
     State(app): State<Arc<App>>,

@@ -149,6 +149,7 @@ pub(crate) struct WaitQuery {
     responses(
         (status = 200, description = "It is over", body = TaskBody),
         (status = 202, description = "It runs, or waits for its turn or the owner", body = TaskBody),
+        (status = 403, description = "The owner has closed all ways out", body = ErrorBody),
         (status = 404, description = "There is no such service", body = ErrorBody),
         BodyErrors,
     ),

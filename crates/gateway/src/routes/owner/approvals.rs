@@ -194,6 +194,7 @@ pub(crate) async fn one(
 #[into_params(parameter_in = Query)]
 pub(crate) struct Which {
     /// Only those that are `pending`, `approved`, `denied` or `expired`.
+    #[param(inline)]
     state: Option<StateName>,
     /// Only those for this action.
     action: Option<ActionName>,
