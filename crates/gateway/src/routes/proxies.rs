@@ -137,6 +137,7 @@ pub(crate) struct ProxiesBody {
 /// How long to wait.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct WaitQuery {
     /// Seconds to wait for the end; 0 by default.
     #[param(maximum = 60)]

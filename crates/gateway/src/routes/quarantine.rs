@@ -47,6 +47,7 @@ pub(crate) struct QuarantineBody {
 /// Which ones.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct ListQuery {
     /// Also those that were cleared.
     #[serde(default)]
