@@ -127,7 +127,6 @@ impl Desk {
     }
 
     /// The question of this agent about this host, new or under way; or a yes that was kept for whoever comes next.
-    #[allow(clippy::type_complexity)]
     fn join(
         &self,
         agent: &str,

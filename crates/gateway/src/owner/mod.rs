@@ -16,7 +16,6 @@ use blastshield_store::{Store, StoreError};
 use channels::Clients;
 use environment::Environment;
 use serde_json::{Map, Value};
-use status::Sections;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::Notify;
@@ -33,7 +32,6 @@ const AGENT: &str = "agent";
 pub(crate) struct Owner {
     approvals: Approvals,
     environment: Environment,
-    sections: Sections,
     clients: Mutex<Option<Clients>>,
     channels: Mutex<Vec<Running>>,
     tasks: Mutex<Vec<JoinHandle<()>>>,
@@ -72,7 +70,6 @@ impl Owner {
         Ok(Self {
             approvals,
             environment: Environment::read(settings)?,
-            sections: Sections::default(),
             clients: Mutex::new(Some(Clients::new(settings)?)),
             channels: Mutex::default(),
             tasks: Mutex::default(),
@@ -118,13 +115,6 @@ impl Owner {
     /// What the environment held when it was last looked at, and which modes follow.
     pub(crate) fn requirements(&self) -> Arc<Report> {
         self.environment.report()
-    }
-
-    /// Puts a part of the program into the status, under its name; a later value takes the place of an earlier one.
-    #[allow(dead_code, reason = "parts of the program tell of themselves here")]
-    pub(crate) fn tell(&self, section: &'static str, value: Value) {
-        self.sections.set(section, value);
-        self.again.notify_one();
     }
 
     /// The status as it is now, as the file would have it.

@@ -1,30 +1,18 @@
 //! The status: modes, channels, open requests, the end of the audit log, alerts. Written as a file that is replaced
 //! whole, and told to the owner.
 
-use super::lock;
 use crate::clock::now_ms;
 use crate::state::App;
 use blastshield_audit::{Time, status};
 use blastshield_owner::ChannelStatus;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// Alerts that the status holds.
 const ALERTS: usize = 20;
 /// Several changes at once are written once.
 const SETTLE: Duration = Duration::from_millis(200);
-
-/// What other parts of the program tell about themselves.
-#[derive(Default)]
-pub(super) struct Sections(Mutex<BTreeMap<&'static str, Value>>);
-
-impl Sections {
-    pub(super) fn set(&self, name: &'static str, value: Value) {
-        lock(&self.0).insert(name, value);
-    }
-}
 
 /// Everything that the status says; no secret is in it, and it is redacted all the same before it is written.
 pub(super) async fn compose(app: &App) -> Map<String, Value> {
@@ -75,9 +63,7 @@ pub(super) async fn compose(app: &App) -> Map<String, Value> {
     let raised = alerts.len();
     alerts.truncate(ALERTS);
     put("alerts", json!({"recent": alerts, "kept": raised}));
-    for (name, value) in lock(&owner.sections.0).iter() {
-        put(name, value.clone());
-    }
+    put("lockdown", json!(app.exits.lockdown.is_on()));
     status
 }
 

@@ -3,7 +3,7 @@
 
 use super::guard::wire::{BodyErrors, OwnerErrors};
 use super::lockdown;
-use super::owner::wire::patience;
+use super::owner::wire::{Wait, asked_wait, patience};
 use crate::error::{ApiError, ErrorBody};
 use crate::front;
 use crate::json::Strict;
@@ -19,7 +19,7 @@ use blastshield_recovery::relationships::{Status, Tier};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::sync::Arc;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
 const NO_SERVICE: ApiError = ApiError::NotFound("there is no service of this name");
 const NO_TASK: ApiError = ApiError::NotFound("there is no task with this id");
@@ -134,16 +134,6 @@ pub(crate) struct ProxiesBody {
     proxies: Vec<ServiceView>,
 }
 
-/// How long to wait.
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct WaitQuery {
-    /// Seconds to wait for the end; 0 by default.
-    #[param(maximum = 60)]
-    wait: Option<u64>,
-}
-
 /// Give a task to a service's proxy.
 #[utoipa::path(post, path = "/v1/proxies/{service}/tasks", tag = "proxies", request_body = TaskRequest,
     params(("service" = String, Path, description = "The service")),
@@ -181,7 +171,7 @@ pub(crate) async fn run(
 
 /// How a task stands.
 #[utoipa::path(get, path = "/v1/proxies/{service}/tasks/{id}", tag = "proxies",
-    params(("service" = String, Path, description = "The service"), ("id" = String, Path, description = "The task"), WaitQuery),
+    params(("service" = String, Path, description = "The service"), ("id" = String, Path, description = "The task"), Wait),
     responses(
         (status = 200, description = "It is over", body = TaskBody),
         (status = 202, description = "It runs, or waits for its turn or the owner", body = TaskBody),
@@ -194,11 +184,10 @@ pub(crate) async fn run(
 pub(crate) async fn one(
     State(app): State<Arc<App>>,
     path: Result<Path<(String, String)>, PathRejection>,
-    query: Result<Query<WaitQuery>, QueryRejection>,
+    query: Result<Query<Wait>, QueryRejection>,
 ) -> Result<(StatusCode, Json<TaskBody>), ApiError> {
     let Path((service, id)) = path.map_err(|_| NO_TASK)?;
-    let Query(query) = query.map_err(|_| ApiError::field("wait", "wait is a number of seconds"))?;
-    let wait = patience(&app, query.wait)?;
+    let wait = asked_wait(&app, query)?;
     let proxies = app.proxies.get(&app).await?;
     let task = proxies.wait(&id, wait).await;
     task.filter(|task| task.service == service)

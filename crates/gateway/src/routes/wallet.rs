@@ -2,7 +2,7 @@
 
 use super::guard::wire::{BodyErrors, OwnerErrors};
 use super::lockdown;
-use super::owner::wire::{MAX_WAIT_S, patience};
+use super::owner::wire::{Wait, asked_wait};
 use crate::error::{ApiError, ErrorBody};
 use crate::front;
 use crate::json::Strict;
@@ -219,16 +219,6 @@ pub(crate) async fn pay(
     Ok((StatusCode::ACCEPTED, Json(payment.into())))
 }
 
-/// How long to wait for an outcome.
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct Wait {
-    /// Seconds to wait for an outcome; the payment as it stands comes back when they are over.
-    #[param(minimum = 0, maximum = 60, default = 0)]
-    wait: Option<u64>,
-}
-
 /// Where a payment stands.
 #[utoipa::path(
     get,
@@ -249,13 +239,7 @@ pub(crate) async fn one(
     query: Result<Query<Wait>, QueryRejection>,
 ) -> Result<Json<PaymentBody>, ApiError> {
     let Path(id) = path.map_err(|_| UNKNOWN)?;
-    let Query(Wait { wait }) = query.map_err(|_| {
-        ApiError::field(
-            "wait",
-            format!("wait must be a number from 0 to {MAX_WAIT_S}"),
-        )
-    })?;
-    let wait = patience(&app, wait)?;
+    let wait = asked_wait(&app, query)?;
     let payment = app.purse.wallet().wait(&id, wait).await?;
     Ok(Json(payment.into()))
 }

@@ -1,6 +1,6 @@
 //! `/v1/approvals`: asking the owner, and where a request stands.
 
-use super::wire::{ApprovalBody, MAX_WAIT_S, UNKNOWN, WaitErrors, id, patience};
+use super::wire::{ApprovalBody, UNKNOWN, Wait, WaitErrors, asked_wait, id};
 use crate::error::{ApiError, ErrorBody};
 use crate::front::Turn;
 use crate::json::Strict;
@@ -139,16 +139,6 @@ pub(crate) async fn ask(
     Ok((StatusCode::CREATED, Json(ApprovalBody::of(&made, role))))
 }
 
-/// How long to wait for an answer.
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct Wait {
-    /// Seconds to wait for a decision; the request as it stands comes back when they are over.
-    #[param(minimum = 0, maximum = 60, default = 0)]
-    wait: Option<u64>,
-}
-
 /// Where a request stands; an agent sees its own alone.
 #[utoipa::path(
     get,
@@ -170,13 +160,7 @@ pub(crate) async fn one(
     query: Result<Query<Wait>, QueryRejection>,
 ) -> Result<Json<ApprovalBody>, ApiError> {
     let id = id(path)?;
-    let Query(Wait { wait }) = query.map_err(|_| {
-        ApiError::field(
-            "wait",
-            format!("wait must be a number from 0 to {MAX_WAIT_S}"),
-        )
-    })?;
-    let wait = patience(&app, wait)?;
+    let wait = asked_wait(&app, query)?;
     let approvals = app.owner.approvals();
     let mut request = approvals.get(&id).await?.ok_or(UNKNOWN)?;
     if !Owner::may_see(role, &request) {

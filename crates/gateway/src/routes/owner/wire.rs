@@ -3,12 +3,12 @@
 use crate::error::{ApiError, ErrorBody};
 use crate::state::App;
 use crate::tokens::Role;
-use axum::extract::Path;
-use axum::extract::rejection::PathRejection;
+use axum::extract::rejection::{PathRejection, QueryRejection};
+use axum::extract::{Path, Query};
 use blastshield_owner::{AskError, DecideError, Refusal, Request, State, WaitError};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
-use utoipa::{IntoResponses, ToSchema};
+use utoipa::{IntoParams, IntoResponses, ToSchema};
 
 /// Longest wait that a caller may ask for.
 pub(crate) const MAX_WAIT_S: u64 = 60;
@@ -111,6 +111,30 @@ pub(crate) fn patience(app: &App, wait: Option<u64>) -> Result<Duration, ApiErro
     let most = app.settings.server.request_timeout;
     let most = most.saturating_sub(Duration::from_secs(5).min(most / 4));
     Ok(Duration::from_secs(seconds).min(most))
+}
+
+/// How long to wait for something to change.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Wait {
+    /// Seconds to wait; what is asked for comes back as it stands when they are over.
+    #[param(minimum = 0, maximum = 60, default = 0)]
+    wait: Option<u64>,
+}
+
+/// The wait in a query.
+pub(crate) fn asked_wait(
+    app: &App,
+    query: Result<Query<Wait>, QueryRejection>,
+) -> Result<Duration, ApiError> {
+    let Query(Wait { wait }) = query.map_err(|_| {
+        ApiError::field(
+            "wait",
+            format!("wait must be a number from 0 to {MAX_WAIT_S}"),
+        )
+    })?;
+    patience(app, wait)
 }
 
 /// The id in a path; what cannot be one is unknown.
