@@ -4,172 +4,84 @@
 //! phrase by its first two words together; the rest of a phrase is compared word by word.
 //! A filter of bits in front answers nearly all look-ups without touching the tables.
 
-use super::beginnings::{Beginnings, MAX_STEM};
+use super::beginnings::Beginnings;
 use super::{Concept, Hit, Languages};
 use crate::hashed::{Filter, HashedMap};
-use crate::tokens::{Kind, Memo, Token, hash, hash_start, tokens};
+use crate::tokens::{Kind, Memo, Token, hash, hash_start};
 
 /// A word of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Word {
+pub(super) enum Word {
     /// The whole word.
     Whole(u64),
     /// The word begins so: hash and length of the beginning.
-    Begins(u64, usize),
+    Begins(u64, u8),
 }
 
-#[derive(Debug)]
-struct Entry {
-    words: Box<[Word]>,
-    /// Something may be attached before the first word.
-    open: bool,
-    meanings: Vec<(Concept, Languages)>,
+/// Part of a list that all entries share.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part {
+    pub(super) start: u32,
+    pub(super) count: u32,
 }
 
-/// Shortest stem that may stand alone: shorter ones would be noise.
-const MIN_STEM: usize = 3;
+impl Part {
+    fn of<T>(self, all: &[T]) -> &[T] {
+        let (start, count) = (self.start as usize, self.count as usize);
+        all.get(start..start + count).unwrap_or_default()
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry {
+    /// Its words but the first, which its address stands for.
+    pub(super) further: Part,
+    pub(super) meanings: Part,
+}
+
 /// Letters of a clitic or compound that may stand before an open entry.
 const MAX_ATTACHED: usize = 6;
 const MIN_COMPOUND: usize = 10;
 
-/// All entries.
-#[derive(Debug, Default)]
+/// All entries, packed: [`Builder`](super::building::Builder) makes it.
+#[derive(Debug)]
 pub(super) struct Index {
-    entries: Vec<Entry>,
-    by_words: HashedMap<usize>,
-    table: HashedMap<Vec<u32>>,
-    filter: Filter<19>,
-    /// First words of entries: small enough to stay near, and most words of a text are in no entry.
+    pub(super) first: FirstLook,
+    /// The entries of each address.
+    pub(super) table: HashedMap<Part>,
+    pub(super) entries: Box<[Entry]>,
+    pub(super) words: Box<[Word]>,
+    pub(super) meanings: Box<[(Concept, Languages)]>,
+}
+
+/// What says no to most words of a text, small enough to stay near.
+#[derive(Debug, Default)]
+pub(super) struct FirstLook {
+    addresses: Filter<19>,
     firsts: Filter<16>,
     stems: Beginnings<12>,
     open: Beginnings<10>,
     open_firsts: Filter<12>,
 }
 
-/// An entry as it is written: words, with `*` where more may stand before or follow.
-#[derive(Clone, Copy)]
-pub(super) struct Spelling<'s> {
-    inner: &'s str,
-    open: bool,
-    stem: bool,
-}
-
-impl<'s> Spelling<'s> {
-    pub(super) fn read(spelling: &'s str) -> Self {
-        let (inner, open) = spelling
-            .strip_prefix('*')
-            .map_or((spelling, false), |rest| (rest, true));
-        let (inner, stem) = inner
-            .strip_suffix('*')
-            .map_or((inner, false), |rest| (rest, true));
-        Self { inner, open, stem }
-    }
-
-    /// The folded inner parts of many spellings. Folding costs little a letter and much a call, so that thousands of words
-    /// are folded as one text.
-    pub(super) fn fold_all(spellings: &[Self]) -> Vec<String> {
-        const BETWEEN: &str = "|";
-        let inner: Vec<&str> = spellings.iter().map(|spelling| spelling.inner).collect();
-        let folded = blastshield_text::fold(&inner.join(BETWEEN));
-        let pieces: Vec<String> = folded.split(BETWEEN).map(str::to_owned).collect();
-        if pieces.len() == spellings.len() {
-            pieces
-        } else {
-            // A word with the separator in it.
-            inner.into_iter().map(blastshield_text::fold).collect()
+impl FirstLook {
+    /// Notes an entry by its words, its address and the bytes of its first word.
+    pub(super) fn note(&mut self, words: &[Word], open: bool, address: u64, bytes: &[u8]) {
+        self.addresses.set(address);
+        match (words.first(), open) {
+            (Some(Word::Begins(..)), false) => self.stems.note(bytes),
+            (Some(Word::Whole(first)), false) => self.firsts.set(*first),
+            (Some(Word::Begins(..)), true) => self.open.note(bytes),
+            (Some(Word::Whole(first)), true) => {
+                self.open.note(bytes);
+                self.open_firsts.set(*first);
+            }
+            _ => {}
         }
     }
 }
 
 impl Index {
-    /// Adds an entry whose inner part was folded; `None` if it is unusable.
-    pub(super) fn add(
-        &mut self,
-        spelling: Spelling<'_>,
-        folded: &str,
-        concept: Concept,
-        language: Languages,
-    ) -> Option<()> {
-        let Spelling { open, stem, .. } = spelling;
-        let cut: Vec<Token> = tokens(folded).into_iter().filter(Token::is_word).collect();
-        if cut.is_empty() || folded.contains('*') {
-            return None;
-        }
-        let last = cut.len() - 1;
-        let words: Box<[Word]> = cut
-            .iter()
-            .enumerate()
-            .map(|(place, token)| {
-                let length = token.bytes().len().min(MAX_STEM);
-                let begins = stem
-                    && place == last
-                    && token.kind != Kind::Single
-                    && (place > 0 || length >= MIN_STEM);
-                if begins {
-                    Word::Begins(
-                        hash(
-                            folded
-                                .as_bytes()
-                                .get(token.start as usize..token.start as usize + length)
-                                .unwrap_or_default(),
-                        ),
-                        length,
-                    )
-                } else {
-                    Word::Whole(token.hash)
-                }
-            })
-            .collect();
-        let first = cut
-            .first()
-            .and_then(|token| folded.as_bytes().get(token.bytes()))?;
-        self.insert(words, first, open, concept, language);
-        Some(())
-    }
-
-    fn insert(
-        &mut self,
-        words: Box<[Word]>,
-        bytes: &[u8],
-        open: bool,
-        concept: Concept,
-        language: Languages,
-    ) {
-        let key = words
-            .iter()
-            .fold(u64::from(open), |key, word| pair(key, word.key()));
-        let number = match self.by_words.get(&key) {
-            Some(known) => *known,
-            None => {
-                let number = self.entries.len();
-                let hash = address(&words, open);
-                self.filter.set(hash);
-                self.note_beginning(&words, open, bytes);
-                self.table
-                    .entry(hash)
-                    .or_default()
-                    .push(u32::try_from(number).unwrap_or(u32::MAX));
-                self.entries.push(Entry {
-                    words,
-                    open,
-                    meanings: Vec::new(),
-                });
-                self.by_words.insert(key, number);
-                number
-            }
-        };
-        if let Some(entry) = self.entries.get_mut(number) {
-            match entry
-                .meanings
-                .iter_mut()
-                .find(|(known, _)| *known == concept)
-            {
-                Some((_, languages)) => *languages = languages.or(language),
-                None => entry.meanings.push((concept, language)),
-            }
-        }
-    }
-
     /// Every entry that starts at the first of these words. `unknown` holds words that begin none.
     pub(super) fn look_up(
         &self,
@@ -185,27 +97,19 @@ impl Index {
             return;
         }
         let from = hits.len();
-        let mut begins_phrase = self.firsts.may_have(first.hash);
+        let mut begins_phrase = self.first.firsts.may_have(first.hash);
         if begins_phrase {
-            self.try_hash(ONE, first.hash, text, words, false, hits);
-            self.try_hash(
-                TWO,
-                pair(first.hash, second(words)),
-                text,
-                words,
-                false,
-                hits,
-            );
+            self.try_hash(ONE, first.hash, text, words, hits);
+            self.try_hash(TWO, pair(first.hash, second(words)), text, words, hits);
         }
         if first.kind != Kind::Single {
             let bytes = text.get(first.bytes()).unwrap_or_default();
             self.try_stems(
-                self.stems.lengths(bytes),
+                self.first.stems.lengths(bytes),
                 STEM,
                 bytes,
                 text,
                 words,
-                false,
                 hits,
             );
             begins_phrase |= self.try_attached(bytes, text, words, hits);
@@ -229,7 +133,6 @@ impl Index {
         bytes: &[u8],
         text: &[u8],
         words: &[Token],
-        open: bool,
         hits: &mut Vec<Hit>,
     ) {
         while lengths != 0 {
@@ -238,7 +141,7 @@ impl Index {
             if length > bytes.len() {
                 return;
             }
-            self.try_hash(role, hash_start(bytes, length), text, words, open, hits);
+            self.try_hash(role, hash_start(bytes, length), text, words, hits);
         }
     }
 
@@ -260,63 +163,39 @@ impl Index {
         };
         for start in (0..=last).step_by(stride) {
             let rest = bytes.get(start..).unwrap_or_default();
-            let lengths = self.open.lengths(rest);
+            let lengths = self.first.open.lengths(rest);
             if lengths == 0 {
                 continue;
             }
             let word = hash(rest);
-            if self.open_firsts.may_have(word) {
+            if self.first.open_firsts.may_have(word) {
                 begins_phrase = true;
-                self.try_hash(OPEN_ONE, word, text, words, true, hits);
-                self.try_hash(OPEN_TWO, pair(word, second(words)), text, words, true, hits);
+                self.try_hash(OPEN_ONE, word, text, words, hits);
+                self.try_hash(OPEN_TWO, pair(word, second(words)), text, words, hits);
             }
-            self.try_stems(lengths, OPEN_STEM, rest, text, words, true, hits);
+            self.try_stems(lengths, OPEN_STEM, rest, text, words, hits);
         }
         begins_phrase
     }
 
-    fn note_beginning(&mut self, words: &[Word], open: bool, bytes: &[u8]) {
-        match (words.first(), open) {
-            (Some(Word::Begins(..)), false) => self.stems.note(bytes),
-            (Some(Word::Whole(first)), false) => self.firsts.set(*first),
-            (Some(Word::Begins(..)), true) => self.open.note(bytes),
-            (Some(Word::Whole(first)), true) => {
-                self.open.note(bytes);
-                self.open_firsts.set(*first);
-            }
-            _ => {}
-        }
-    }
-
     #[inline]
-    fn try_hash(
-        &self,
-        role: u64,
-        hash: u64,
-        text: &[u8],
-        words: &[Token],
-        open: bool,
-        hits: &mut Vec<Hit>,
-    ) {
+    fn try_hash(&self, role: u64, hash: u64, text: &[u8], words: &[Token], hits: &mut Vec<Hit>) {
         let address = hash ^ role;
-        if self.filter.may_have(address) {
-            self.confirm(address, text, words, open, hits);
+        if self.first.addresses.may_have(address) {
+            self.confirm(address, text, words, hits);
         }
     }
 
-    fn confirm(&self, address: u64, text: &[u8], words: &[Token], open: bool, hits: &mut Vec<Hit>) {
-        for number in self.table.get(&address).into_iter().flatten() {
-            let Some(entry) = self
-                .entries
-                .get(*number as usize)
-                .filter(|entry| entry.open == open)
-            else {
+    fn confirm(&self, address: u64, text: &[u8], words: &[Token], hits: &mut Vec<Hit>) {
+        let Some(found) = self.table.get(&address) else {
+            return;
+        };
+        for entry in found.of(&self.entries) {
+            let further = entry.further.of(&self.words);
+            let Some((first, last)) = spanned(further, text, words) else {
                 continue;
             };
-            let Some((first, last)) = spanned(entry, text, words) else {
-                continue;
-            };
-            for (concept, languages) in &entry.meanings {
+            for (concept, languages) in entry.meanings.of(&self.meanings) {
                 hits.push(Hit {
                     start: first.bytes().start,
                     end: last.bytes().end,
@@ -339,19 +218,23 @@ fn second(words: &[Token]) -> u64 {
         .map_or(0, |word| word.hash)
 }
 
-/// The first and last word of an entry's place, if all its words stand there in one sentence.
-fn spanned<'w>(entry: &Entry, text: &[u8], words: &'w [Token]) -> Option<(&'w Token, &'w Token)> {
+/// The first and last word of an entry's place, if all its further words stand there in one sentence.
+fn spanned<'w>(
+    further: &[Word],
+    text: &[u8],
+    words: &'w [Token],
+) -> Option<(&'w Token, &'w Token)> {
     let mut place = words.iter().filter(|token| token.is_word());
     let first = place.next()?;
     let mut last = first;
-    // The address has vouched for the first word.
-    for word in entry.words.iter().skip(1) {
+    for word in further {
         let token = place.next()?;
         let matches = match word {
             Word::Whole(hash) => *hash == token.hash,
             Word::Begins(begins, length) => {
-                token.bytes().len() >= *length
-                    && hash(text.get(token.bytes())?.get(..*length)?) == *begins
+                let length = usize::from(*length);
+                token.bytes().len() >= length
+                    && hash(text.get(token.bytes())?.get(..length)?) == *begins
             }
         };
         if !matches || token.at != last.until() {
@@ -385,7 +268,7 @@ fn merge(hits: &mut Vec<Hit>, from: usize) {
 }
 
 impl Word {
-    fn key(self) -> u64 {
+    pub(super) fn key(self) -> u64 {
         match self {
             Self::Whole(hash) => hash,
             Self::Begins(hash, _) => hash ^ STEM,
@@ -402,7 +285,7 @@ const OPEN_STEM: u64 = 0xd6e8_feb8_6659_fd93;
 const OPEN_TWO: u64 = 0xa076_1d64_78bd_642f;
 
 /// Where an entry is found: by its first word, its first stem, or its first two words.
-fn address(words: &[Word], open: bool) -> u64 {
+pub(super) fn address(words: &[Word], open: bool) -> u64 {
     let (one, stem, two) = if open {
         (OPEN_ONE, OPEN_STEM, OPEN_TWO)
     } else {
@@ -416,6 +299,6 @@ fn address(words: &[Word], open: bool) -> u64 {
     }
 }
 
-fn pair(first: u64, second: u64) -> u64 {
+pub(super) fn pair(first: u64, second: u64) -> u64 {
     (first.rotate_left(23) ^ second).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }

@@ -5,13 +5,15 @@
 //! the token after it, so that the cost does not depend on how many words and languages there are.
 
 mod beginnings;
+mod building;
 mod file;
 mod index;
 
+use building::{Builder, Spelling};
 #[cfg(test)]
 pub(crate) use file::Example;
 pub(crate) use file::LanguageFile;
-use index::{Index, Spelling};
+use index::Index;
 use std::collections::HashMap;
 
 use crate::tokens::{Kind, Memo, Token};
@@ -105,7 +107,7 @@ impl Lexicon {
         let web = intern(&mut concepts, WEB_ADDRESS)?;
         let mut languages = HashMap::new();
         let mut verb_last = Languages::NONE;
-        let mut index = Index::default();
+        let mut entries = Builder::default();
         for (number, file) in files.iter().enumerate() {
             let language = Languages::single(number);
             languages.insert(file.language.clone(), language);
@@ -120,9 +122,9 @@ impl Lexicon {
                 meanings.extend(words.iter().map(|word| (word, concept)));
             }
             let folded = Spelling::fold_all(&spellings);
-            let entries = spellings.into_iter().zip(&folded).zip(meanings);
-            for ((spelling, folded), (word, concept)) in entries {
-                index
+            let written = spellings.into_iter().zip(&folded).zip(meanings);
+            for ((spelling, folded), (word, concept)) in written {
+                entries
                     .add(spelling, folded, concept, language)
                     .ok_or_else(|| LexiconError::Word {
                         language: file.language.clone(),
@@ -131,7 +133,7 @@ impl Lexicon {
             }
         }
         Ok(Self {
-            index,
+            index: entries.finish(),
             concepts,
             languages,
             verb_last,
@@ -317,14 +319,15 @@ mod tests {
 
     #[test]
     fn words_without_letters_are_refused() {
-        let mut index = Index::default();
+        let mut entries = Builder::default();
         for word in ["**", " , "] {
             let spelling = Spelling::read(word);
             let folded = Spelling::fold_all(&[spelling]).concat();
-            let added = index.add(spelling, &folded, Concept(0), Languages::ALL);
+            let added = entries.add(spelling, &folded, Concept(0), Languages::ALL);
             assert_eq!(added, None, "{word}");
         }
     }
+
     #[test]
     fn words_are_folded_together_as_they_are_alone() {
         for file in crate::rules::language_files().unwrap() {

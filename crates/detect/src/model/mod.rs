@@ -9,14 +9,15 @@ pub mod windows;
 use crate::evidence::Evidence;
 use crate::tokens::Memo;
 use features::Sink;
+use std::borrow::Cow;
 use std::ops::Range;
 use windows::{Block, Evidence as Weighed, LENGTHS, Sum, TEXTS, text_class, worst};
 
 /// Weights and calibration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
-    /// One signed byte per bucket; a power of two of them.
-    weights: Vec<i8>,
+    /// One signed byte per bucket; a power of two of them. The shipped ones stay where the program's file has them.
+    weights: Cow<'static, [u8]>,
     /// What one step of a weight is worth.
     step: f32,
     /// The logit of nothing, for each length of window.
@@ -91,7 +92,7 @@ impl Model {
         let step = if most > 0.0 { most / 127.0 } else { 1.0 };
         let weights = weights
             .iter()
-            .map(|w| (w / step).round().clamp(-127.0, 127.0) as i8)
+            .map(|w| ((w / step).round().clamp(-127.0, 127.0) as i8).cast_unsigned())
             .collect();
         Ok(Self {
             weights,
@@ -102,7 +103,8 @@ impl Model {
     }
 
     /// Reads a model file.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, ModelError> {
+    pub fn from_bytes(bytes: impl Into<Cow<'static, [u8]>>) -> Result<Self, ModelError> {
+        let bytes = bytes.into();
         let (header, weights) = bytes.split_at_checked(HEADER).ok_or(ModelError)?;
         let fields = header.strip_prefix(MAGIC).ok_or(ModelError)?;
         let mut numbers = fields
@@ -125,8 +127,12 @@ impl Model {
         if !sound || length != weights.len() || !length.is_power_of_two() {
             return Err(ModelError);
         }
+        let weights = match bytes {
+            Cow::Borrowed(all) => Cow::Borrowed(all.get(HEADER..).unwrap_or_default()),
+            Cow::Owned(mut all) => Cow::Owned(all.split_off(HEADER)),
+        };
         Ok(Self {
-            weights: weights.iter().map(|byte| byte.cast_signed()).collect(),
+            weights,
             step,
             biases,
             calibration: Calibration { block_at, slope },
@@ -147,7 +153,7 @@ impl Model {
         {
             bytes.extend(float.to_le_bytes());
         }
-        bytes.extend(self.weights.iter().map(|w| w.cast_unsigned()));
+        bytes.extend_from_slice(&self.weights);
         bytes
     }
 
@@ -162,7 +168,8 @@ impl Model {
 
     pub(crate) fn opinion(&self, text: &str, evidence: &Evidence, by_rules: f32) -> Opinion {
         let mut sums = Sums {
-            model: self,
+            weights: &self.weights,
+            step: self.step,
             spellings: Memo::new(evidence.tokens.len()),
             words: Tally::default(),
             concepts: Tally::default(),
@@ -183,7 +190,8 @@ impl Model {
 
 /// Adds up the weights of each block.
 struct Sums<'m> {
-    model: &'m Model,
+    weights: &'m [u8],
+    step: f32,
     /// What the features of a word's spelling come to.
     spellings: Memo<Tally>,
     words: Tally,
@@ -216,10 +224,10 @@ impl Tally {
 impl Sums<'_> {
     #[inline]
     fn weight(&self, hash: u32) -> Tally {
-        let weights = &self.model.weights;
-        let weight = weights.get(hash as usize & (weights.len() - 1));
+        let place = hash as usize & (self.weights.len() - 1);
+        let weight = self.weights.get(place);
         Tally {
-            steps: weight.map_or(0, |weight| i32::from(*weight)),
+            steps: weight.map_or(0, |weight| i32::from(weight.cast_signed())),
             count: 1,
         }
     }
@@ -250,7 +258,7 @@ impl Sink for Sums<'_> {
     }
 
     fn block(&mut self, bytes: Range<usize>) {
-        let step = self.model.step;
+        let step = self.step;
         self.blocks.push(Block {
             evidence: Weighed {
                 words: std::mem::take(&mut self.words).sum(step),
@@ -280,21 +288,21 @@ mod tests {
 
     #[test]
     fn a_model_survives_its_file() {
-        assert_eq!(Model::from_bytes(&model().to_bytes()), Ok(model()));
+        assert_eq!(Model::from_bytes(model().to_bytes()), Ok(model()));
     }
 
     #[test]
     fn damaged_files_are_refused() {
         let bytes = model().to_bytes();
         assert_eq!(
-            Model::from_bytes(&bytes[..bytes.len() - 1]),
+            Model::from_bytes(bytes[..bytes.len() - 1].to_vec()),
             Err(ModelError)
         );
-        assert_eq!(Model::from_bytes(b"BSMODEL0"), Err(ModelError));
-        assert_eq!(Model::from_bytes(&[]), Err(ModelError));
+        assert_eq!(Model::from_bytes(b"BSMODEL0".as_slice()), Err(ModelError));
+        assert_eq!(Model::from_bytes(Vec::new()), Err(ModelError));
         let mut broken = bytes;
         broken[12..16].copy_from_slice(&f32::NAN.to_le_bytes());
-        assert_eq!(Model::from_bytes(&broken), Err(ModelError));
+        assert_eq!(Model::from_bytes(broken), Err(ModelError));
     }
 
     #[test]
