@@ -2,7 +2,9 @@
 
 use crate::category::Category;
 use crate::context::Cues;
-use crate::lexicon::{LanguageFile, Languages, Lexicon, LexiconError};
+#[cfg(test)]
+use crate::lexicon::LanguageFile;
+use crate::lexicon::{Languages, Lexicon, LexiconError, Reading};
 use crate::phrase::{Found, Phrase, PhraseError, Phrases};
 use crate::shape::{ShapeError, ShapeSource, Shapes};
 use serde::Deserialize;
@@ -104,6 +106,7 @@ pub(crate) struct RuleSet {
     shapes: Shapes,
 }
 
+#[cfg(test)]
 pub(crate) fn language_files() -> Result<Vec<LanguageFile>, RuleError> {
     LEXICON_FILES
         .iter()
@@ -120,7 +123,11 @@ fn read<T: serde::de::DeserializeOwned>(file: &'static str, text: &str) -> Resul
 
 impl RuleSet {
     pub(crate) fn shipped() -> Result<Self, RuleError> {
-        let lexicon = Lexicon::build(&language_files()?)?;
+        let mut reading = Reading::new()?;
+        for (name, text) in LEXICON_FILES {
+            reading.add(&read(name, text)?)?;
+        }
+        let lexicon = reading.finish();
         let mut rules = Vec::new();
         for (name, text) in RULE_FILES {
             let file: RuleFile = read(name, text)?;

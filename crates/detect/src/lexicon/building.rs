@@ -1,7 +1,7 @@
 //! Lexicon entries as they are written, gathered and then packed into an [`Index`].
 
 use super::beginnings::MAX_STEM;
-use super::index::{Entry, FirstLook, Index, Part, Word, address, pair};
+use super::index::{Entry, FirstLook, Index, Part, Word, address, number, pair};
 use super::{Concept, Languages};
 use crate::hashed::HashedMap;
 use crate::tokens::{Kind, Token, hash, tokens};
@@ -47,15 +47,22 @@ impl<'s> Spelling<'s> {
 /// Entries while they are gathered: the same words may come with several meanings.
 #[derive(Default)]
 pub(super) struct Builder {
-    drafts: Vec<Draft>,
-    by_words: HashedMap<usize>,
+    entries: Vec<Draft>,
+    words: Vec<Word>,
+    meanings: Vec<Meaning>,
+    by_words: HashedMap<u32>,
     first: FirstLook,
 }
 
 struct Draft {
     address: u64,
-    words: Box<[Word]>,
-    meanings: Vec<(Concept, Languages)>,
+    further: Part,
+}
+
+struct Meaning {
+    entry: u32,
+    concept: Concept,
+    languages: Languages,
 }
 
 impl Builder {
@@ -65,7 +72,7 @@ impl Builder {
         spelling: Spelling<'_>,
         folded: &str,
         concept: Concept,
-        language: Languages,
+        languages: Languages,
     ) -> Option<()> {
         let Spelling { open, stem, .. } = spelling;
         let cut: Vec<Token> = tokens(folded).into_iter().filter(Token::is_word).collect();
@@ -73,7 +80,7 @@ impl Builder {
             return None;
         }
         let last = cut.len() - 1;
-        let words: Option<Box<[Word]>> = cut
+        let words: Vec<Word> = cut
             .iter()
             .enumerate()
             .map(|(place, token)| {
@@ -89,76 +96,84 @@ impl Builder {
                 let bytes = folded.as_bytes().get(start..start + length)?;
                 Some(Word::Begins(hash(bytes), u8::try_from(length).ok()?))
             })
-            .collect();
-        let first = cut
-            .first()
-            .and_then(|token| folded.as_bytes().get(token.bytes()))?;
-        self.insert(words?, first, open, concept, language);
+            .collect::<Option<_>>()?;
+        let first = folded.as_bytes().get(cut.first()?.bytes())?;
+        let entry = self.entry(&words, first, open);
+        self.meanings.push(Meaning {
+            entry,
+            concept,
+            languages,
+        });
         Some(())
     }
 
-    fn insert(
-        &mut self,
-        words: Box<[Word]>,
-        first: &[u8],
-        open: bool,
-        concept: Concept,
-        language: Languages,
-    ) {
+    /// The number of the entry with these words.
+    fn entry(&mut self, words: &[Word], first: &[u8], open: bool) -> u32 {
         let key = words
             .iter()
             .fold(u64::from(open), |key, word| pair(key, word.key()));
-        let number = *self.by_words.entry(key).or_insert_with(|| {
-            let address = address(&words, open);
-            self.first.note(&words, open, address, first);
-            self.drafts.push(Draft {
+        *self.by_words.entry(key).or_insert_with(|| {
+            let address = address(words, open);
+            self.first.note(words, open, address, first);
+            let further = words.get(1..).unwrap_or_default();
+            self.entries.push(Draft {
                 address,
-                words,
-                meanings: Vec::with_capacity(1),
+                further: Part::new(self.words.len(), further.len()),
             });
-            self.drafts.len() - 1
-        });
-        if let Some(draft) = self.drafts.get_mut(number) {
-            let known = draft.meanings.iter_mut().find(|(is, _)| *is == concept);
-            match known {
-                Some((_, languages)) => *languages = languages.or(language),
-                None => draft.meanings.push((concept, language)),
-            }
-        }
+            self.words.extend_from_slice(further);
+            number(self.entries.len() - 1)
+        })
     }
 
     /// Packs what was gathered: entries of one address side by side.
     pub(super) fn finish(mut self) -> Index {
-        self.drafts.sort_by_key(|draft| draft.address);
-        let mut table = HashedMap::with_capacity_and_hasher(self.drafts.len(), Default::default());
-        let mut entries = Vec::with_capacity(self.drafts.len());
-        let mut words = Vec::new();
-        let mut meanings = Vec::with_capacity(self.drafts.len());
-        for draft in self.drafts {
-            let here = part(entries.len(), 0);
-            table.entry(draft.address).or_insert(here).count += 1;
-            let further = draft.words.get(1..).unwrap_or_default();
+        let (meanings, of_entry) = self.meanings_by_entry();
+        let mut order: Vec<(u64, u32)> = self
+            .entries
+            .iter()
+            .zip(0..)
+            .map(|(entry, number)| (entry.address, number))
+            .collect();
+        order.sort_unstable();
+        let mut table = HashedMap::with_capacity_and_hasher(order.len(), Default::default());
+        let mut entries = Vec::with_capacity(order.len());
+        for (address, number) in order {
+            let known = self.entries.get(number as usize);
+            let (Some(known), Some(meanings)) = (known, of_entry.get(number as usize)) else {
+                continue;
+            };
+            let here = Part::new(entries.len(), 0);
+            table.entry(address).or_insert(here).count += 1;
             entries.push(Entry {
-                further: part(words.len(), further.len()),
-                meanings: part(meanings.len(), draft.meanings.len()),
+                further: known.further,
+                meanings: *meanings,
             });
-            words.extend_from_slice(further);
-            meanings.extend(draft.meanings);
         }
         Index {
             first: self.first,
             table,
             entries: entries.into(),
-            words: words.into(),
+            words: self.words.into(),
             meanings: meanings.into(),
         }
     }
-}
 
-/// A part of a list; lists of words are far shorter than the numbers go.
-fn part(start: usize, count: usize) -> Part {
-    Part {
-        start: u32::try_from(start).unwrap_or(u32::MAX),
-        count: u32::try_from(count).unwrap_or(0),
+    /// All meanings, each concept of an entry once, and which of them are whose.
+    fn meanings_by_entry(&mut self) -> (Vec<(Concept, Languages)>, Vec<Part>) {
+        self.meanings.sort_by_key(|meaning| meaning.entry);
+        let mut all: Vec<(Concept, Languages)> = Vec::with_capacity(self.meanings.len());
+        let mut of_entry = Vec::with_capacity(self.entries.len());
+        for same in self.meanings.chunk_by(|one, next| one.entry == next.entry) {
+            let start = all.len();
+            for meaning in same {
+                let mut known = all.iter_mut().skip(start);
+                match known.find(|(concept, _)| *concept == meaning.concept) {
+                    Some((_, languages)) => *languages = languages.or(meaning.languages),
+                    None => all.push((meaning.concept, meaning.languages)),
+                }
+            }
+            of_entry.push(Part::new(start, all.len() - start));
+        }
+        (all, of_entry)
     }
 }

@@ -21,15 +21,27 @@ pub(super) enum Word {
 /// Part of a list that all entries share.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part {
-    pub(super) start: u32,
+    start: u32,
     pub(super) count: u32,
 }
 
 impl Part {
+    pub(super) fn new(start: usize, count: usize) -> Self {
+        Self {
+            start: number(start),
+            count: number(count),
+        }
+    }
+
     fn of<T>(self, all: &[T]) -> &[T] {
         let (start, count) = (self.start as usize, self.count as usize);
         all.get(start..start + count).unwrap_or_default()
     }
+}
+
+/// A place in a list. Lists of words are far shorter than these numbers go.
+pub(super) fn number(place: usize) -> u32 {
+    u32::try_from(place).unwrap_or(u32::MAX)
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -100,46 +100,77 @@ pub enum LexiconError {
     },
 }
 
-impl Lexicon {
-    pub(crate) fn build(files: &[LanguageFile]) -> Result<Self, LexiconError> {
+/// A lexicon that is read language by language.
+pub(crate) struct Reading {
+    entries: Builder,
+    concepts: HashMap<String, Concept>,
+    languages: HashMap<String, Languages>,
+    verb_last: Languages,
+    mail: Concept,
+    web: Concept,
+}
+
+impl Reading {
+    pub(crate) fn new() -> Result<Self, LexiconError> {
         let mut concepts = HashMap::new();
         let mail = intern(&mut concepts, MAIL_ADDRESS)?;
         let web = intern(&mut concepts, WEB_ADDRESS)?;
-        let mut languages = HashMap::new();
-        let mut verb_last = Languages::NONE;
-        let mut entries = Builder::default();
-        for (number, file) in files.iter().enumerate() {
-            let language = Languages::single(number);
-            languages.insert(file.language.clone(), language);
-            if file.verb_last {
-                verb_last = verb_last.or(language);
-            }
-            let mut spellings = Vec::new();
-            let mut meanings = Vec::new();
-            for (name, words) in &file.concepts {
-                let concept = intern(&mut concepts, name)?;
-                spellings.extend(words.iter().map(|word| Spelling::read(word)));
-                meanings.extend(words.iter().map(|word| (word, concept)));
-            }
-            let folded = Spelling::fold_all(&spellings);
-            let written = spellings.into_iter().zip(&folded).zip(meanings);
-            for ((spelling, folded), (word, concept)) in written {
-                entries
-                    .add(spelling, folded, concept, language)
-                    .ok_or_else(|| LexiconError::Word {
-                        language: file.language.clone(),
-                        word: word.clone(),
-                    })?;
-            }
-        }
         Ok(Self {
-            index: entries.finish(),
+            entries: Builder::default(),
             concepts,
-            languages,
-            verb_last,
+            languages: HashMap::new(),
+            verb_last: Languages::NONE,
             mail,
             web,
         })
+    }
+
+    pub(crate) fn add(&mut self, file: &LanguageFile) -> Result<(), LexiconError> {
+        let language = Languages::single(self.languages.len());
+        self.languages.insert(file.language.clone(), language);
+        if file.verb_last {
+            self.verb_last = self.verb_last.or(language);
+        }
+        let mut spellings = Vec::new();
+        let mut meanings = Vec::new();
+        for (name, words) in &file.concepts {
+            let concept = intern(&mut self.concepts, name)?;
+            spellings.extend(words.iter().map(|word| Spelling::read(word)));
+            meanings.extend(words.iter().map(|word| (word, concept)));
+        }
+        let folded = Spelling::fold_all(&spellings);
+        let written = spellings.into_iter().zip(&folded).zip(meanings);
+        for ((spelling, folded), (word, concept)) in written {
+            self.entries
+                .add(spelling, folded, concept, language)
+                .ok_or_else(|| LexiconError::Word {
+                    language: file.language.clone(),
+                    word: word.clone(),
+                })?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn finish(self) -> Lexicon {
+        Lexicon {
+            index: self.entries.finish(),
+            concepts: self.concepts,
+            languages: self.languages,
+            verb_last: self.verb_last,
+            mail: self.mail,
+            web: self.web,
+        }
+    }
+}
+
+impl Lexicon {
+    #[cfg(test)]
+    pub(crate) fn build(files: &[LanguageFile]) -> Result<Self, LexiconError> {
+        let mut reading = Reading::new()?;
+        for file in files {
+            reading.add(file)?;
+        }
+        Ok(reading.finish())
     }
 
     pub(crate) fn concept(&self, name: &str) -> Option<Concept> {
