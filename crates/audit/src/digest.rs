@@ -1,11 +1,12 @@
 //! SHA-256 values, and what may be said about a content.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use std::fmt;
 
 /// A SHA-256 value, shown in hexadecimal.
-#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Digest([u8; 32]);
 
 impl Digest {
@@ -71,7 +72,7 @@ impl fmt::Debug for Digest {
 }
 
 /// All that is ever recorded of a content: hash and length.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fingerprint {
     /// SHA-256 of the bytes.
     pub sha256: Digest,

@@ -1,9 +1,10 @@
 //! The words of an entry: how grave, and about what.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// How grave.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Severity {
     /// For the record.
     Info,
@@ -43,7 +44,7 @@ impl fmt::Display for Severity {
 }
 
 /// About what.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Category {
     /// Configuration requirements.
     Env,

@@ -269,13 +269,14 @@ fn grants(options: &CommonOptions) -> anyhow::Result<u8> {
     if grants.is_empty() {
         return print("nothing is allowed for longer than one request").map(|()| CLEAN);
     }
-    let mut table = table(["id", "action", "host", "until"]);
+    let mut table = table(["id", "action", "host", "for", "until"]);
     for grant in grants {
         let until = grant.get("until_ms").and_then(Value::as_i64);
         table.add_row([
             text(grant, "/id"),
             text(grant, "/action"),
             text(grant, "/host"),
+            text(grant, "/requester"),
             until.map_or_else(
                 || "it is taken back".to_owned(),
                 |until| span(until - now_ms()),

@@ -270,13 +270,13 @@ pub(crate) struct TrainOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct RulesOptions {
-    /// Print a Markdown table, as in docs/rules.md
+    /// Print docs/rules.md
     #[arg(long)]
     pub(crate) markdown: bool,
 }
 
 /// Where settings come from: a file, then the environment, then these.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct SettingsOptions {
     /// Configuration file; blastshield.toml in this folder when there is one
     #[arg(long, value_name = "FILE", env = "BLASTSHIELD_CONFIG")]

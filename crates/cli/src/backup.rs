@@ -1,5 +1,7 @@
 //! `blastshield backup`: known-good copies of what security proxies may change.
 
+mod restore;
+
 use crate::args::SettingsOptions;
 use crate::quarantine::{say, with_recovery};
 use crate::settings::settings;
@@ -16,10 +18,13 @@ Examples:
   blastshield backup now                           every service
   blastshield backup now moltbook
   blastshield backup list --json | jq .good
+  blastshield backup restore moltbook              the newest good one
+  blastshield backup restore moltbook --from 2026-02-23
 
 The gateway makes one a day by itself and keeps 30 days, but always the newest good one. None is made while a
-service is on hold or relationships are under review: what is there may be poisoned.
-Exit codes: 0 done, 1 a service is not in order and was left out, or a backup is damaged, 2 error";
+service is on hold or relationships are under review: what is there may be poisoned. What a restore replaces is put
+aside in proxies/workspaces of the data folder and never deleted; holds stay on.
+Exit codes: 0 done, 1 a service is not in order and was left out, a backup is damaged, or nothing was restored, 2 error";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -34,6 +39,26 @@ enum BackupCommand {
     Now(OneOptions),
     /// List backups, and check that each is what it was
     List(OneOptions),
+    /// Put a backup back; what is there is put aside
+    Restore(RestoreOptions),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct RestoreOptions {
+    /// The service
+    #[arg(value_name = "SERVICE")]
+    pub(super) service: String,
+    /// Of which day, or by its name, such as 20260223-2; the newest good one without
+    #[arg(long, value_name = "DATE")]
+    pub(super) from: Option<String>,
+    /// Who says so, for the audit log
+    #[arg(long, value_name = "NAME", default_value = "owner (cli)")]
+    pub(super) by: String,
+    /// Print JSON
+    #[arg(long)]
+    pub(super) json: bool,
+    #[command(flatten)]
+    pub(super) settings: SettingsOptions,
 }
 
 #[derive(Debug, Args)]
@@ -52,6 +77,7 @@ pub(crate) fn run(options: &BackupOptions) -> anyhow::Result<u8> {
     match &options.command {
         BackupCommand::Now(options) => now(options),
         BackupCommand::List(options) => list(options),
+        BackupCommand::Restore(options) => restore::run(options),
     }
 }
 

@@ -60,7 +60,7 @@ pub(crate) fn run(command: &EnvCommand) -> u8 {
         EnvCommand::Schema => print(SHIPPED).map(|()| CLEAN),
     };
     outcome.unwrap_or_else(|error| {
-        eprintln!("blastshield: {error:#}");
+        crate::said::error(&error);
         FAILED
     })
 }

@@ -24,6 +24,7 @@ mod quarantine;
 mod remote;
 mod rules;
 mod run;
+mod said;
 mod sandbox;
 mod scan;
 mod serve;
@@ -33,7 +34,7 @@ mod train;
 mod wallet;
 
 use args::{Cli, Command};
-use clap::{CommandFactory, Parser};
+use clap::CommandFactory;
 use std::process::ExitCode;
 
 /// Nothing at or over the block line.
@@ -50,10 +51,15 @@ fn openapi() -> anyhow::Result<()> {
 
 fn main() -> ExitCode {
     // Before anything else, and before any thread: this may be a confined process of ours.
-    if let Some(inside) = blastshield_sandbox::enter_if_asked() {
-        return sandbox::inside(inside);
+    let prepare = blastshield_proxies::Prepared::for_job;
+    if let Some((inside, prepared)) = blastshield_sandbox::enter_or_prepare(prepare) {
+        return sandbox::inside(inside, prepared.flatten());
     }
-    let outcome = match Cli::parse().command {
+    let arguments = match said::arguments() {
+        Ok(arguments) => arguments,
+        Err(code) => return code,
+    };
+    let outcome = match arguments.command {
         Command::Serve(options) => serve::run(&options).map(|()| CLEAN),
         Command::Egress(options) => egress::run(&options).map(|()| CLEAN),
         Command::Run(options) => run::run(&options),
@@ -98,7 +104,7 @@ fn main() -> ExitCode {
         Ok(code) => ExitCode::from(code),
         Err(error) if broken_pipe(&error) => ExitCode::from(CLEAN),
         Err(error) => {
-            eprintln!("blastshield: {error:#}");
+            said::error(&error);
             ExitCode::from(ERROR)
         }
     }

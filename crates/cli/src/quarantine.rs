@@ -10,7 +10,7 @@ use crate::serve::runtime;
 use crate::settings::settings;
 use crate::{CLEAN, FINDINGS};
 use anyhow::{Context, bail};
-use blastshield_audit::alerts::Rules;
+use blastshield_audit::alerts::{FileSink, Rules};
 use blastshield_audit::{Audit, Event, Log, LogError, SystemClock, log};
 use blastshield_config::Settings;
 use blastshield_leak::Scanner;
@@ -281,7 +281,7 @@ fn clear_there(settings: &Settings, options: &ClearOptions) -> anyhow::Result<Cl
 }
 
 /// The audit log, if no other process writes it.
-fn audit(settings: &Settings) -> Result<Audit, LogError> {
+pub(crate) fn audit(settings: &Settings) -> Result<Audit, LogError> {
     let redact = Arc::new(Scanner::shipped());
     let clock = Arc::new(SystemClock);
     let options = log::Options {
@@ -292,7 +292,7 @@ fn audit(settings: &Settings) -> Result<Audit, LogError> {
     Ok(Audit::new(
         Arc::new(log),
         Rules::default(),
-        Vec::new(),
+        vec![Box::new(FileSink::new(&settings.logs.dir))],
         redact,
         clock,
     ))

@@ -17,6 +17,8 @@ mod canary;
 mod env;
 #[path = "guard/memory.rs"]
 mod memory;
+#[path = "guard/planted.rs"]
+mod planted;
 #[path = "guard/prompt.rs"]
 mod prompt;
 #[path = "guard/quarantine.rs"]

@@ -95,7 +95,7 @@ macro_rules! files {
 
 const RULE_FILES: &[(&str, &str)] = files!("rules": "override", "extraction", "secrets", "roles", "context", "agents", "persuasion", "shapes");
 
-const LEXICON_FILES: &[(&str, &str)] = files!("lexicon": "en", "zh", "es", "hi", "ar", "pt", "ru", "ja", "de", "fr", "ko", "tr", "vi", "it", "pl", "uk", "id", "fa");
+const LEXICON_FILES: &[(&str, &str)] = files!("lexicon": "en", "zh", "es", "hi", "ar", "pt", "ru", "ja", "de", "fr", "ko", "tr", "vi", "it", "pl", "uk", "id", "fa", "sq", "ga", "gd", "zu");
 
 /// All rules, ready to search.
 #[derive(Debug)]

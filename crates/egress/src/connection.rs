@@ -4,7 +4,8 @@ use crate::decide::{Rule, Verdict};
 use crate::desk::Answer;
 use crate::exchange::{After, Route};
 use crate::http::{Authority, RequestHead, Scheme, Target};
-use crate::journal::Entry;
+use crate::journal::{Begun, Entry};
+use crate::origin::Origin;
 use crate::refusal::Refusal;
 use crate::server::{Inner, Tunnel};
 use crate::wire::Wire;
@@ -26,6 +27,7 @@ impl Inner {
         let _open = metrics.connection();
         let mut client = Wire::new(stream);
         let mut patience = self.limits.head;
+        let mut kept = None;
         loop {
             client.begin();
             let head = match client.head(patience, self.limits.head).await {
@@ -44,7 +46,8 @@ impl Inner {
                 Some(name) => Some(name.into()),
                 None => self.agents.identify(&head.headers),
             };
-            let mut entry = Entry::new(agent.clone().unwrap_or_else(|| "-".into()), &head.method);
+            let entry = Entry::new(agent.clone().unwrap_or_else(|| "-".into()), &head.method);
+            let mut entry = self.journal.begin(entry);
             if agent.is_none() {
                 return self
                     .turn_away(&mut client, &entry, &Refusal::Credentials)
@@ -60,7 +63,10 @@ impl Inner {
                     userinfo,
                     path,
                 }) => match route(&head, scheme, &authority, userinfo, path) {
-                    Ok(route) => self.plain(&mut client, &head, &route, &mut entry).await,
+                    Ok(route) => {
+                        self.plain(&mut client, &mut kept, &head, &route, &mut entry)
+                            .await
+                    }
                     Err(refusal) => Err(refusal),
                 },
                 _ => Err(Refusal::Target(
@@ -84,13 +90,14 @@ impl Inner {
     async fn plain(
         &self,
         client: &mut Wire<TcpStream>,
+        kept: &mut Option<Origin>,
         head: &RequestHead,
         route: &Route,
         entry: &mut Entry,
     ) -> Result<After, Refusal> {
         self.admit(&route.host, route.port, entry, client.stream())
             .await?;
-        self.carry(client, head, route, entry).await
+        self.carry(client, kept, head, route, entry).await
     }
 
     /// Whether this agent may reach this host now; the owner is asked if need be.
@@ -150,7 +157,7 @@ impl Inner {
         mut client: Wire<TcpStream>,
         head: &RequestHead,
         authority: &Authority,
-        mut entry: Entry,
+        mut entry: Begun<'_>,
     ) -> Option<Tunnel> {
         let framing = crate::http::of_request(head);
         let port = authority.port.unwrap_or(443);
@@ -189,6 +196,9 @@ impl Inner {
         let Some(dialled) = dialled else {
             self.open_tls(client, named, &authority.host, port, &mut entry)
                 .await;
+            if !entry.is_told() {
+                self.journal.carried(&entry);
+            }
             return None;
         };
         entry.address = Some(dialled.address);
@@ -204,7 +214,7 @@ impl Inner {
         Some(Tunnel {
             client,
             server,
-            entry,
+            entry: entry.handed_on(),
         })
     }
 

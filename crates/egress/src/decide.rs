@@ -22,7 +22,7 @@ pub enum Unlisted {
     /// The owner is asked.
     #[default]
     Ask,
-    /// It is refused; what the owner granted to others does not count either.
+    /// It is refused, and nobody is asked.
     Deny,
 }
 

@@ -4,12 +4,11 @@
 //! yes for one time is kept for the next who comes. A no is remembered for a while, so that the owner is not asked again
 //! and again. What was asked before a restart is found again, not asked twice.
 
-use crate::agents::ANYBODY;
 use crate::refusal::Refusal;
-use blastshield_owner::{Action, Approvals, Ask, AskError, Request, Scope, State, WaitError};
+use crate::wording::{DENIED_FOR, SILENT_FOR, asked_host, find_or_ask, requester, wording};
+use blastshield_owner::{Action, Approvals, Ask, Request, Scope, State, WaitError};
 use blastshield_policy::Host;
 use std::collections::HashMap;
-use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Semaphore, watch};
@@ -17,12 +16,6 @@ use tokio::time::{Instant, sleep, timeout};
 
 /// Questions and remembered answers at most.
 const MAX_QUESTIONS: usize = 4096;
-/// How long a no counts without asking again.
-const DENIED_FOR: Duration = Duration::from_secs(300);
-/// How long silence counts as no.
-const SILENT_FOR: Duration = Duration::from_secs(60);
-/// Requests that are looked through for one that was made before.
-const LOOK_BACK: u32 = 200;
 /// One wait; the question outlives it.
 const WAIT: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(500);
@@ -62,7 +55,7 @@ struct Inner {
 /// What became of asking.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// The owner allowed this host before, for a time.
+    /// The owner allowed this host to this agent before, for a time.
     Granted,
     /// The owner says yes.
     Yes(String),
@@ -85,7 +78,9 @@ impl Desk {
         let Some(approvals) = &self.0.approvals else {
             return Answer::No(Refusal::NoOwner("approvals are switched off here"));
         };
-        match approvals.granted(Action::Http, &asked_host(host)).await {
+        let (host_asked, asker) = (asked_host(host), requester(agent));
+        let granted = approvals.granted(Action::Http, &host_asked, &asker).await;
+        match granted {
             Ok(Some(_)) => return Answer::Granted,
             Ok(None) => {}
             Err(_) => return Answer::No(Refusal::NoOwner("the store does not answer")),
@@ -260,93 +255,5 @@ impl Question {
         let until = *self.until.lock().unwrap_or_else(PoisonError::into_inner);
         let refused = matches!(*self.standing.borrow(), Standing::Refused(_));
         refused && until.is_none_or(|until| until <= Instant::now())
-    }
-}
-
-/// The request that was made for this before, if it still counts; otherwise a new one.
-async fn find_or_ask(
-    approvals: &Approvals,
-    ask: &Ask,
-    agent: &str,
-    host: &Host,
-) -> Result<Request, Refusal> {
-    let (agent, host) = (requester(agent), asked_host(host));
-    let host = host.trim_start_matches('[').trim_end_matches(']');
-    let earlier = approvals
-        .list(LOOK_BACK)
-        .await
-        .map_err(|_| Refusal::NoOwner("the store does not answer"))?;
-    let same = |request: &&Request| {
-        let named = request.host.as_deref().unwrap_or_default();
-        request.action == Action::Http
-            && request.requester == agent
-            && named.trim_start_matches('[').trim_end_matches(']') == host
-    };
-    if let Some(request) = earlier.iter().find(same)
-        && still_counts(request, now_ms())
-    {
-        return Ok(request.clone());
-    }
-    approvals.ask(ask).await.map_err(|error| {
-        Refusal::NoOwner(match error {
-            AskError::TooManyOfYours => {
-                "too many of this agent's requests wait for an answer already"
-            }
-            AskError::TooOften => "this agent asked too often within an hour",
-            AskError::TooMany => "too many requests wait for an answer already",
-            AskError::Unrecorded => "the request could not be recorded",
-            AskError::Invalid(_) => "the host cannot be shown to the owner",
-            AskError::Store(_) | AskError::NoRandom => "the request could not be kept",
-        })
-    })
-}
-
-/// Whether an earlier request says something about the next connection: open, approved for one time and unused, or
-/// refused a moment ago.
-fn still_counts(request: &Request, now_ms: i64) -> bool {
-    let ago = now_ms
-        .saturating_sub(request.decided_ms.unwrap_or(0))
-        .max(0)
-        .unsigned_abs();
-    let within = |time: Duration| u128::from(ago) < time.as_millis();
-    match request.state {
-        State::Pending => request.expires_ms > now_ms,
-        State::Approved => {
-            request.scope == Some(Scope::Once) && !request.used && within(Duration::from_secs(3600))
-        }
-        State::Denied => within(DENIED_FOR),
-        State::Expired => within(SILENT_FOR),
-    }
-}
-
-fn now_ms() -> i64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    i64::try_from(since.unwrap_or_default().as_millis()).unwrap_or(i64::MAX)
-}
-
-/// The same words for the same agent and host, so that an approval fits however often it is asked for.
-fn wording(agent: &str, host: &Host) -> Ask {
-    Ask::new(
-        Action::Http,
-        "A connection to a host that is not on the allowlist",
-        requester(agent),
-    )
-    .to_host(asked_host(host))
-}
-
-/// Agents with names ask as parts of the agent, which may look at what becomes of their requests.
-fn requester(agent: &str) -> String {
-    if agent == ANYBODY {
-        ANYBODY.to_owned()
-    } else {
-        format!("{ANYBODY}/{agent}")
-    }
-}
-
-/// A host as approvals name it.
-fn asked_host(host: &Host) -> String {
-    match host {
-        Host::Ip(IpAddr::V6(ip)) => format!("[{ip}]"),
-        host => host.to_string(),
     }
 }

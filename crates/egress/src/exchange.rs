@@ -1,18 +1,16 @@
 //! One request and its answer, where both can be looked into: plain HTTP, and TLS that the owner had opened.
 
 use crate::held::Share;
-use crate::http::{
-    self, Framing, Headers, RequestHead, ResponseHead, Upgrade, keeps_alive, of_request, onward,
-};
+use crate::http::{self, Framing, Headers, RequestHead, Upgrade, keeps_alive, of_request, onward};
 use crate::journal::Entry;
+use crate::origin::{Origin, Outgoing};
+use crate::passing::Answered;
 use crate::refusal::Refusal;
 use crate::server::Inner;
 use crate::wire::{Body, Wire};
 use blastshield_policy::Host;
 use blastshield_web::Duplex;
 
-/// Answers before the final one.
-const MAX_INTERIM: usize = 8;
 const ENCODINGS: &[&str] = &["gzip", "x-gzip", "deflate", "br", "zstd", "identity"];
 
 /// Where a request goes.
@@ -41,13 +39,15 @@ pub(crate) enum After {
 }
 
 impl Inner {
-    /// Carries one request there and its answer back.
+    /// Carries one request there and its answer back. A connection to the origin that is good for the next request is
+    /// kept in `kept`.
     ///
     /// # Errors
     /// Why it went no further. When something was sent already, the connection must end.
     pub(crate) async fn carry<S: Duplex>(
         &self,
         client: &mut Wire<S>,
+        kept: &mut Option<Origin>,
         head: &RequestHead,
         route: &Route,
         entry: &mut Entry,
@@ -60,6 +60,11 @@ impl Inner {
             ));
         }
         let upgrade = http::upgrade(&head.headers);
+        let after = if keeps_alive(&head.headers, head.old) {
+            After::Next
+        } else {
+            After::Close
+        };
         let mut share = self.inspector.held.share();
         let body = self.request_body(client, head, framing, &mut share).await?;
         let mut headers = onward(&head.headers);
@@ -72,13 +77,24 @@ impl Inner {
                 limits.request_bytes,
             )
             .await?;
-        let mut origin = self.origin(route, entry).await?;
         limit_encodings(&mut headers);
-        let request = self.request(head, route, &headers, &body, framing, upgrade);
-        origin.send(&request, limits.idle).await?;
-        entry.up += request.len() as u64;
-        drop((body, share));
-        let answer = self.answer_head(&mut origin, upgrade).await?;
+        let said = Said {
+            head,
+            route,
+            framing,
+            upgrade,
+            after,
+        };
+        let bytes = said.request(headers, &body);
+        drop(body);
+        let request = Outgoing {
+            head,
+            route,
+            bytes: &bytes,
+            upgrade,
+        };
+        let (mut origin, answer) = self.asked(client, kept.take(), &request, entry).await?;
+        drop((bytes, share));
         if answer.status == 101 {
             let mut out = b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n".to_vec();
             let mut kept = onward(&answer.headers);
@@ -86,16 +102,22 @@ impl Inner {
             kept.write(&mut out);
             out.extend_from_slice(b"\r\n");
             client.send(&out, limits.idle).await?;
-            self.messages(client, &mut origin, entry).await?;
+            self.messages(client, &mut origin.wire, entry).await?;
             return Ok(After::Close);
         }
-        let after = if keeps_alive(&head.headers, head.old) {
-            After::Next
-        } else {
-            After::Close
+        let answered = Answered {
+            head,
+            answer: &answer,
+            route,
+            after,
         };
-        self.pass_back(client, &mut origin, head, &answer, route, entry, after)
-            .await
+        let (after, ends_well) = self
+            .pass_back(client, &mut origin.wire, &answered, entry)
+            .await?;
+        if ends_well && after == After::Next && keeps_alive(&answer.headers, answer.old) {
+            *kept = origin.rested();
+        }
+        Ok(after)
     }
 
     async fn request_body<S: Duplex>(
@@ -130,87 +152,43 @@ impl Inner {
         }
         Ok(body)
     }
+}
 
-    /// A fresh connection to the origin: no request can leave something behind for the next.
-    async fn origin(
-        &self,
-        route: &Route,
-        entry: &mut Entry,
-    ) -> Result<Wire<Box<dyn Duplex>>, Refusal> {
-        let dialled = self
-            .dialer
-            .dial(&route.host, route.port, &self.limits)
-            .await?;
-        entry.address = Some(dialled.address);
-        entry.by_exception = dialled.by_exception;
-        let stream: Box<dyn Duplex> = if route.secure {
-            Box::new(self.secure(&route.host, dialled.stream).await?)
-        } else {
-            Box::new(dialled.stream)
-        };
-        Ok(Wire::new(stream))
-    }
+/// A request as it is written anew.
+struct Said<'r> {
+    head: &'r RequestHead,
+    route: &'r Route,
+    framing: Framing,
+    upgrade: Upgrade,
+    after: After,
+}
 
-    fn request(
-        &self,
-        head: &RequestHead,
-        route: &Route,
-        headers: &Headers,
-        body: &[u8],
-        framing: Framing,
-        upgrade: Upgrade,
-    ) -> Vec<u8> {
+impl Said<'_> {
+    fn request(&self, mut headers: Headers, body: &[u8]) -> Vec<u8> {
+        let method = &*self.head.method;
         let mut out = Vec::with_capacity(512 + body.len());
-        out.extend_from_slice(head.method.as_bytes());
+        out.extend_from_slice(method.as_bytes());
         out.push(b' ');
-        out.extend_from_slice(route.path.as_bytes());
+        out.extend_from_slice(self.route.path.as_bytes());
         out.extend_from_slice(b" HTTP/1.1\r\nHost: ");
-        out.extend_from_slice(route.named.as_bytes());
+        out.extend_from_slice(self.route.named.as_bytes());
         out.extend_from_slice(b"\r\n");
-        let mut headers = headers.clone();
-        if upgrade == Upgrade::WebSocket {
+        if self.upgrade == Upgrade::WebSocket {
             // Without extensions every frame can be read.
             headers.retain(|name| !name.eq_ignore_ascii_case("sec-websocket-extensions"));
             out.extend_from_slice(b"Connection: Upgrade\r\nUpgrade: websocket\r\n");
-        } else {
+        } else if self.after == After::Close {
             out.extend_from_slice(b"Connection: close\r\n");
         }
         headers.write(&mut out);
         let has_body =
-            !matches!(framing, Framing::Empty) || matches!(&*head.method, "POST" | "PUT" | "PATCH");
+            !matches!(self.framing, Framing::Empty) || matches!(method, "POST" | "PUT" | "PATCH");
         if has_body {
             out.extend_from_slice(format!("Content-Length: {}\r\n", body.len()).as_bytes());
         }
         out.extend_from_slice(b"\r\n");
         out.extend_from_slice(body);
         out
-    }
-
-    /// The head of the final answer; those before it are dropped.
-    async fn answer_head(
-        &self,
-        origin: &mut Wire<Box<dyn Duplex>>,
-        upgrade: Upgrade,
-    ) -> Result<ResponseHead, Refusal> {
-        for _ in 0..MAX_INTERIM {
-            let arrived = origin.head(self.limits.idle, self.limits.head).await;
-            let bytes = arrived.map_err(|refusal| match refusal {
-                Refusal::Head(error) => Refusal::Answer(error),
-                Refusal::Timeout(_) => {
-                    Refusal::Timeout("the host's answer took too long to arrive")
-                }
-                other => other,
-            })?;
-            let head =
-                ResponseHead::parse(&bytes.ok_or(Refusal::Gone)?).map_err(Refusal::Answer)?;
-            match head.status {
-                101 if upgrade == Upgrade::WebSocket => return Ok(head),
-                101 => return Err(Refusal::Answer(http::HeadError::Status)),
-                100..200 => {}
-                _ => return Ok(head),
-            }
-        }
-        Err(Refusal::Answer(http::HeadError::TooMany))
     }
 }
 

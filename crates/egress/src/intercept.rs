@@ -140,23 +140,27 @@ impl Inner {
             port: Some(port),
         };
         let mut patience = self.limits.head;
+        let mut kept = None;
         loop {
             client.begin();
-            let mut one = Entry::new(entry.agent.clone(), "-");
-            one.host = Some(host.clone());
-            one.port = port;
-            one.rule = entry.rule;
-            one.approval.clone_from(&entry.approval);
             let head = match client.head(patience, self.limits.head).await {
                 Ok(None) => return,
                 Ok(Some(bytes)) => RequestHead::parse(&bytes).map_err(Refusal::Head),
                 Err(refusal) => Err(refusal),
             };
+            let mut one = self.journal.begin(Entry::new(entry.agent.clone(), "-"));
+            one.host = Some(host.clone());
+            one.port = port;
+            one.rule = entry.rule;
+            one.approval.clone_from(&entry.approval);
             let outcome = match head {
                 Ok(head) => {
                     one.method.clone_from(&head.method);
                     match inner_route(&head, &authority) {
-                        Ok(route) => self.carry(&mut client, &head, &route, &mut one).await,
+                        Ok(route) => {
+                            self.carry(&mut client, &mut kept, &head, &route, &mut one)
+                                .await
+                        }
                         Err(refusal) => Err(refusal),
                     }
                 }

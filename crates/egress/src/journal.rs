@@ -9,6 +9,8 @@ use blastshield_owner::{Recorder, Unrecorded};
 use blastshield_policy::Host;
 use std::collections::HashMap;
 use std::net::SocketAddr;
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::runtime::{Handle, RuntimeFlavor};
@@ -52,6 +54,18 @@ pub(crate) struct Entry {
     pub(crate) up: u64,
     pub(crate) down: u64,
     pub(crate) started: Instant,
+    /// Whether its line is in the log.
+    told: Mark,
+}
+
+/// A copy of an entry has a line of its own.
+#[derive(Debug, Default)]
+struct Mark(AtomicBool);
+
+impl Clone for Mark {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
 }
 
 impl Entry {
@@ -68,6 +82,48 @@ impl Entry {
             up: 0,
             down: 0,
             started: Instant::now(),
+            told: Mark::default(),
+        }
+    }
+
+    /// Whether its line is in the log.
+    pub(crate) fn is_told(&self) -> bool {
+        self.told.0.load(Relaxed)
+    }
+}
+
+/// A request under way. One that is cut, whoever cuts it, has its line in the log all the same.
+pub(crate) struct Begun<'j> {
+    journal: &'j Journal,
+    entry: Entry,
+}
+
+impl Begun<'_> {
+    /// Goes on elsewhere, and is told there.
+    pub(crate) fn handed_on(self) -> Entry {
+        self.entry.told.0.store(true, Relaxed);
+        self.entry.clone()
+    }
+}
+
+impl Deref for Begun<'_> {
+    type Target = Entry;
+
+    fn deref(&self) -> &Entry {
+        &self.entry
+    }
+}
+
+impl DerefMut for Begun<'_> {
+    fn deref_mut(&mut self) -> &mut Entry {
+        &mut self.entry
+    }
+}
+
+impl Drop for Begun<'_> {
+    fn drop(&mut self) {
+        if !self.entry.is_told() {
+            self.journal.cut(&self.entry);
         }
     }
 }
@@ -110,6 +166,19 @@ impl Journal {
             refusals: Mutex::default(),
             events: Mutex::new((Instant::now(), 0)),
         }
+    }
+
+    pub(crate) fn begin(&self, entry: Entry) -> Begun<'_> {
+        Begun {
+            journal: self,
+            entry,
+        }
+    }
+
+    /// A request that was cut by the kill switch or by the end of the proxy, each of which is an event of its own.
+    pub(crate) fn cut(&self, entry: &Entry) {
+        self.metrics.count(false, entry);
+        self.line(entry, "deny", Some(&Refusal::Cut));
     }
 
     /// What a host's labels hold that must not leave.
@@ -242,6 +311,7 @@ impl Journal {
     }
 
     fn line(&self, entry: &Entry, verdict: &str, refusal: Option<&Refusal>) {
+        entry.told.0.store(true, Relaxed);
         let host = entry.host.as_ref().map(|host| self.shown(host));
         let approval = refusal
             .and_then(Refusal::approval)

@@ -23,12 +23,14 @@ mod lockdown;
 mod messages;
 mod metrics;
 mod options;
+mod origin;
 mod passing;
 mod refusal;
 mod server;
 mod tunnel;
 mod websocket;
 mod wire;
+mod wording;
 
 pub use agents::{Agent, Agents};
 pub use ca::{Ca, CaError};

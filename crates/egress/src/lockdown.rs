@@ -78,6 +78,12 @@ impl Lockdown {
         *self.0.on.borrow()
     }
 
+    /// The switch, to be watched by others that have to stop.
+    #[must_use]
+    pub fn watch(&self) -> watch::Receiver<bool> {
+        self.0.on.subscribe()
+    }
+
     /// Throws the switch. Closing takes effect before anything is written; opening only after everything is.
     ///
     /// # Errors
@@ -152,7 +158,7 @@ impl Lockdown {
     }
 
     /// Returns once it is turned on, from now on.
-    pub(crate) fn turned_on(&self) -> impl Future<Output = ()> + Send + use<> {
+    pub fn turned_on(&self) -> impl Future<Output = ()> + Send + use<> {
         let mut on = self.0.on.subscribe();
         async move {
             while on.changed().await.is_ok() {

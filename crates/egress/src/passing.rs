@@ -16,18 +16,33 @@ const MAX_EVENT: usize = 256 << 10;
 /// Events are read together with what came before them.
 const EVENT_CONTEXT: usize = 4 << 10;
 
+/// The head of an answer, and what it answers.
+pub(crate) struct Answered<'a> {
+    pub(crate) head: &'a RequestHead,
+    pub(crate) answer: &'a ResponseHead,
+    pub(crate) route: &'a Route,
+    /// What the client wants to follow.
+    pub(crate) after: After,
+}
+
 impl Inner {
-    #[allow(clippy::too_many_arguments, reason = "one place hands everything on")]
+    /// Passes an answer back: what follows, and whether it ended where it said it would.
+    ///
+    /// # Errors
+    /// Why it did not pass, or not all of it.
     pub(crate) async fn pass_back<S: Duplex>(
         &self,
         client: &mut Wire<S>,
         origin: &mut Wire<Box<dyn Duplex>>,
-        head: &RequestHead,
-        answer: &ResponseHead,
-        route: &Route,
+        answered: &Answered<'_>,
         entry: &mut Entry,
-        after: After,
-    ) -> Result<After, Refusal> {
+    ) -> Result<(After, bool), Refusal> {
+        let Answered {
+            head,
+            answer,
+            route,
+            after,
+        } = *answered;
         let limits = &self.limits;
         let framing = of_response(answer, &head.method).map_err(Refusal::Answer)?;
         if matches!(
@@ -108,7 +123,7 @@ impl Inner {
         let outcome = timeout(limits.total, streamed).await;
         entry.down += flow.sent as u64;
         outcome.map_err(|_| Refusal::Timeout("the answer took too long"))??;
-        Ok(after)
+        Ok((after, !matches!(framing, Framing::UntilClose { .. })))
     }
 
     /// An event stream: each event goes on once it was looked into together with what came before it.

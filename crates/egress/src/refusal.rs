@@ -102,6 +102,9 @@ pub enum Refusal {
     /// The other side went away.
     #[error("the connection ended early")]
     Gone,
+    /// Everything was closed while it was under way.
+    #[error("everything was closed")]
+    Cut,
     /// Our own fault.
     #[error("something went wrong here; nothing was let through")]
     Internal,
@@ -135,6 +138,7 @@ impl Refusal {
             Self::NotOffered(_) => "not_offered",
             Self::Credentials => "proxy_credentials_needed",
             Self::Lockdown => "lockdown",
+            Self::Cut => "cut",
             Self::Blocked(_) => "host_blocked",
             Self::Unlisted => "host_not_allowed",
             Self::Pending(_) => "approval_pending",
@@ -165,7 +169,7 @@ impl Refusal {
             | Self::Target(_)
             | Self::NotOffered(_)
             | Self::Credentials => Rule::Protocol,
-            Self::Lockdown => Rule::Lockdown,
+            Self::Lockdown | Self::Cut => Rule::Lockdown,
             Self::Blocked(rule) => *rule,
             Self::Unlisted => Rule::Unlisted,
             Self::Pending(_) | Self::Denied(_) | Self::Expired(_) | Self::NoOwner(_) => Rule::Owner,

@@ -184,7 +184,9 @@ impl Egress {
                 if let Some(tunnel) = tunnel {
                     // A task of its own is small, and most tunnels only wait.
                     let locked = inner.lockdown.turned_on();
-                    if !inner.lockdown.is_on() {
+                    if inner.lockdown.is_on() {
+                        inner.journal.cut(&tunnel.entry);
+                    } else {
                         tokio::spawn(carry_tunnel(inner, tunnel, turn, locked, closing));
                     }
                 }

@@ -4,7 +4,7 @@ use crate::http::{Chunked, Framing, HeadScan};
 use crate::refusal::Refusal;
 use std::io;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, ReadBuf};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -21,6 +21,8 @@ pub(crate) struct Wire<S> {
     arrived: Vec<u8>,
     /// Whether something was sent since [`Wire::begin`].
     pub(crate) sent: bool,
+    /// Whether something came since then, or time ran out.
+    pub(crate) heard: bool,
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
@@ -29,6 +31,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
             stream,
             arrived: Vec::new(),
             sent: false,
+            heard: false,
         }
     }
 
@@ -43,7 +46,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
 
     /// A new message begins.
     pub(crate) fn begin(&mut self) {
-        self.sent = false;
+        (self.sent, self.heard) = (false, false);
         if self.arrived.is_empty() {
             self.arrived = Vec::new();
         }
@@ -80,6 +83,47 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
                 Ok(Ok(_)) => {}
             }
         }
+    }
+
+    /// The head of an answer; one that does not come is a fault.
+    ///
+    /// # Errors
+    /// When it cannot be one, comes too slowly, or ends before its end.
+    pub(crate) async fn answer(
+        &mut self,
+        first: Duration,
+        whole: Duration,
+    ) -> Result<Vec<u8>, Refusal> {
+        const SLOW: Refusal = Refusal::Timeout("the host's answer took too long to arrive");
+        if self.arrived.is_empty() {
+            let Ok(read) = timeout(first, self.more(FIRST)).await else {
+                self.heard = true;
+                return Err(SLOW);
+            };
+            match read {
+                Ok(1..) => self.heard = true,
+                Ok(0) | Err(_) => return Err(Refusal::Gone),
+            }
+        }
+        match self.head(first, whole).await {
+            Ok(Some(head)) => Ok(head),
+            Ok(None) => Err(Refusal::Gone),
+            Err(Refusal::Timeout(_)) => Err(SLOW),
+            Err(other) => Err(other),
+        }
+    }
+
+    /// Whether the other side has said nothing that nobody waits for, and no goodbye, as far as is known here.
+    pub(crate) fn is_quiet(&mut self) -> bool {
+        let mut byte = [0];
+        let mut context = Context::from_waker(Waker::noop());
+        let read = Pin::new(&mut self.stream).poll_read(&mut context, &mut ReadBuf::new(&mut byte));
+        self.arrived.is_empty() && read.is_pending()
+    }
+
+    /// No answer of ours follows: the connection ends without one.
+    pub(crate) const fn hush(&mut self) {
+        self.sent = true;
     }
 
     /// Reads more; 0 at the end.

@@ -1,5 +1,6 @@
 //! The forward proxy, made of what the gateway is made of: its settings, scanner, detector, store and owner.
 
+use crate::beside::{Voice, take_in};
 use crate::state::{App, StartError};
 use blastshield_audit::SystemClock;
 use blastshield_config::{EgressAgent, EgressMode, Settings};
@@ -48,7 +49,7 @@ impl Exits {
         store: &Store,
     ) -> Result<Self, EgressError> {
         let clock = Arc::new(SystemClock);
-        let recorder = guard.metrics().is_some().then(|| guard.recorder());
+        let recorder = guard.records().then(|| guard.recorder());
         let lockdown = Lockdown::open(store.clone(), recorder, clock).await?;
         Ok(Self {
             lockdown,
@@ -62,9 +63,15 @@ impl Exits {
         tasks.push(task);
     }
 
-    /// Watches the kill switch, and serves the proxy if there is one.
-    pub(crate) fn start(&self, door: Option<Door>) {
+    /// Watches the kill switch and what processes beside this one lay down for its log, and serves the proxy if there is
+    /// one.
+    pub(crate) fn start(&self, app: &App, door: Option<Door>) {
         self.keep(tokio::spawn(self.lockdown.clone().keep_looking()));
+        if app.guard.records() {
+            let logs = app.settings.logs.dir.clone();
+            let approvals = app.owner.approvals().clone();
+            self.keep(tokio::spawn(take_in(logs, app.guard.recorder(), approvals)));
+        }
         if let Some(Door { egress, listener }) = door {
             let serve = async move { egress.serve(listener, None, std::future::pending()).await };
             self.keep(tokio::spawn(serve));
@@ -113,7 +120,7 @@ async fn bind_at(app: &App, address: SocketAddr) -> Result<Door, StartError> {
     let own = listener.local_addr().map_err(cannot)?;
     let _ = raise_descriptor_limit();
     Ok(Door {
-        egress: build(app, Some(own), None)?,
+        egress: build(app, Voice::of(app).await?, Some(own), None)?,
         listener,
     })
 }
@@ -124,7 +131,12 @@ pub(crate) struct Guest {
     allow: DomainList,
 }
 
-fn build(app: &App, own: Option<SocketAddr>, guest: Option<Guest>) -> Result<Egress, StartError> {
+fn build(
+    app: &App,
+    voice: Voice,
+    own: Option<SocketAddr>,
+    guest: Option<Guest>,
+) -> Result<Egress, StartError> {
     let settings = &app.settings;
     let egress = &settings.egress;
     let extra_roots_pem = match &settings.web.ca_file {
@@ -168,8 +180,8 @@ fn build(app: &App, own: Option<SocketAddr>, guest: Option<Guest>) -> Result<Egr
             },
             ports: egress.allowed_ports.clone(),
         },
-        approvals: Some(app.owner.approvals().clone()),
-        recorder: app.guard.recorder(),
+        approvals: Some(voice.approvals),
+        recorder: voice.recorder,
         scanners: Arc::new(scanners),
         detector: Arc::clone(&app.detector),
         profile: settings.policy.profile,
@@ -277,14 +289,14 @@ impl Exit {
             name: name.to_owned(),
             allow,
         };
-        let egress = build(&app, None, Some(guest))?;
+        let egress = build(&app, Voice::of(&app).await?, None, Some(guest))?;
         Ok(Self::started(app, egress, None))
     }
 
     fn started(app: Arc<App>, egress: Egress, own: Option<TcpListener>) -> Self {
-        app.exits.start(None);
+        app.exits.start(&app, None);
         // Where another process writes the audit log, that one also speaks with the owner.
-        if app.guard.metrics().is_some() {
+        if app.guard.records() {
             app.owner.start(&app);
         }
         Self { app, egress, own }

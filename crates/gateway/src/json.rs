@@ -67,6 +67,14 @@ async fn read(body: Body, limit: usize) -> Result<bytes::Bytes, ApiError> {
 
 /// The error names the field and never repeats a value.
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
+    // A list of values in the right order would be taken for an object.
+    let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
+    if is_json(bytes) && first != Some(&b'{') {
+        return Err(ApiError::BadRequest {
+            field: None,
+            message: "the body must be a JSON object".to_owned(),
+        });
+    }
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let parsed = serde_path_to_error::deserialize(&mut reader);
     let value: T = parsed.map_err(|error| complaint(&error, is_json(bytes)))?;

@@ -1,6 +1,7 @@
 //! The HTTP API: routes, roles, wire types. It only assembles; what is safe is decided in the crates below it.
 
 mod addresses;
+mod beside;
 mod clearing;
 mod clock;
 mod egress;

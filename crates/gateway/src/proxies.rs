@@ -125,6 +125,8 @@ async fn supervisor(app: &App) -> Result<Supervisor, ProxiesError> {
         }),
         dialler: dialler(app)?,
         approvals: app.owner.approvals().clone(),
+        stop: app.exits.lockdown.watch(),
+        store: app.store.clone(),
         recorder,
         clock: Arc::new(SystemClock),
     };

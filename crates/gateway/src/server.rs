@@ -39,6 +39,9 @@ pub struct Gateway {
 
 impl Gateway {
     /// Builds everything and starts to listen. Nothing is answered before [`Gateway::serve`].
+    ///
+    /// # Errors
+    /// When anything that the settings ask for cannot be had, and when another process writes the audit log.
     pub async fn bind(mut settings: Settings) -> Result<Self, StartError> {
         let address = settings.server.address;
         let cannot = |error: std::io::Error| StartError::Listen {
@@ -48,6 +51,9 @@ impl Gateway {
         let listener = TcpListener::bind(address).await.map_err(cannot)?;
         settings.server.address = listener.local_addr().map_err(cannot)?;
         let app = Arc::new(App::new(settings).await?);
+        if !app.guard.records() {
+            return Err(StartError::Beside);
+        }
         app.proxies.serve(&app).await?;
         let door = crate::egress::bind(&app).await?;
         Ok(Self {
@@ -91,7 +97,7 @@ impl Gateway {
         app.owner.start(&app);
         app.purse.start(&app);
         app.proxies.start();
-        app.exits.start(door);
+        app.exits.start(&app, door);
         tokio::pin!(end);
         loop {
             let turn = tokio::select! {
@@ -148,6 +154,8 @@ impl Local {
     /// Builds everything but the listener.
     pub async fn new(settings: Settings) -> Result<Self, StartError> {
         let app = Arc::new(App::new(settings).await?);
+        // The kill switch, thrown elsewhere, ends what is done here too.
+        app.exits.start(&app, None);
         let router = router(&app);
         Ok(Self { app, router })
     }

@@ -108,6 +108,11 @@ pub enum StartError {
     /// The log files.
     #[error("the log files cannot be written: {0}")]
     Logs(std::io::ErrorKind),
+    /// A gateway whose events would be on no record is none.
+    #[error(
+        "another process writes the audit log of this data folder: end it, start the gateway, and then start it again beside the gateway"
+    )]
+    Beside,
 }
 
 impl App {

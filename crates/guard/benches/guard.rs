@@ -10,14 +10,14 @@
     reason = "a benchmark may fail loudly"
 )]
 
-use blastshield_detect::Detector;
+use blastshield_detect::{Detector, Kind};
 use blastshield_guard::fence::{Isolation, Wrap, wrap};
 use blastshield_guard::memory::scan_memory;
 use blastshield_guard::neutralise;
 use blastshield_guard::output::{Context, PromptShingles, Rules, Validator};
 use blastshield_guard::prompt::Sections;
 use blastshield_guard::stream::OutputStream;
-use blastshield_leak::Scanner;
+use blastshield_leak::{Scanner, Scope};
 use divan::counter::BytesCount;
 use std::sync::{Arc, LazyLock};
 
@@ -113,6 +113,32 @@ fn stream_by_words(bencher: divan::Bencher<'_, '_>, size: usize) {
         out.push_str(&stream.finish().text);
         out
     });
+}
+
+/// What every text that passes is asked: does it attack, and does it leak.
+fn both(text: &str) -> (f32, usize) {
+    static SCANNER: LazyLock<Scanner> = LazyLock::new(Scanner::shipped);
+    let score = DETECTOR.assess(text, Kind::Web).score;
+    (score, SCANNER.scan_with(text, Scope::OUTBOUND).len())
+}
+
+#[divan::bench(args = [10_000, 100_000, 1_000_000])]
+fn together_prose(bencher: divan::Bencher<'_, '_>, size: usize) {
+    bench(bencher, sized(PROSE, size), both);
+}
+
+#[divan::bench(args = [10_000, 100_000, 1_000_000])]
+fn together_page(bencher: divan::Bencher<'_, '_>, size: usize) {
+    bench(bencher, sized(PAGE, size), both);
+}
+
+/// Inputs made to be slow for one or the other, a megabyte each.
+#[divan::bench(args = [
+    " sk-aB3", "sk-aB-1C-", "12 ", "%41", "key=", "curl -u a:", "begin private key ", "a@", "aGVsbG8gd29ybGQg",
+    "ignore previous instructions ", "\u{200b}",
+])]
+fn hostile_together(bencher: divan::Bencher<'_, '_>, unit: &str) {
+    bench(bencher, sized(unit, 1_000_000), both);
 }
 
 /// Inputs made to be slow, a quarter of a megabyte each.

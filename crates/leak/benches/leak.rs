@@ -123,5 +123,11 @@ mod hostile {
         tokens: "eyJ",
         curls: "curl -u a:",
         endless: "abcdefghij",
+        chains: "key:",
+        pieces: "sk-aB-1C-",
+        headers: "begin private key ",
+        slashes: "a1B/",
+        entities: "&#65;",
+        values: "token=aB3xY9 ",
     }
 }

@@ -5,7 +5,7 @@ use crate::rules::RULES;
 use crate::value::{self, Promise};
 use std::ops::Range;
 
-/// Words in a name that promise a secret; the automaton looks for them.
+/// Words in a name that promise a secret; they are among the literals.
 pub(crate) const WORDS: &[&str] = &[
     "token",
     "secret",
@@ -34,17 +34,29 @@ const VALUE: usize = 512;
 /// A longer value with several signs in it is a chain of assignments.
 const CHAIN: usize = 128;
 
-/// A value that is a secret by its name, if the word at `at` is in such a name. `done` is where the last look ended:
-/// several words of one name cost one look.
-pub(crate) fn look(text: &str, at: Range<usize>, done: &mut usize) -> Option<Range<usize>> {
-    if at.start < *done {
+/// What earlier looks at a text have shown.
+#[derive(Default)]
+pub(crate) struct Looked {
+    /// Where the last name ended: several words of one name cost one look.
+    done: usize,
+    /// In here no value without quotes ends: several names in one value cost one search.
+    open: Range<usize>,
+}
+
+/// A value that is a secret by its name, if the word at `at` is in such a name.
+pub(crate) fn look(text: &str, at: Range<usize>, looked: &mut Looked) -> Option<Range<usize>> {
+    if at.start < looked.done {
         return None;
     }
     let bytes = text.as_bytes();
     let name = name(bytes, &at);
-    *done = name.end;
+    looked.done = name.end;
     let (from, quoted, weak) = operator(text, &name)?;
-    let end = trim(bytes, from, value_end(bytes, from, quoted)?);
+    let end = trim(
+        bytes,
+        from,
+        value_end(bytes, from, quoted, &mut looked.open)?,
+    );
     let value = text.get(from..end)?;
     let named = text.get(name.clone())?;
     if !value::plausible(value) {
@@ -76,10 +88,7 @@ pub(crate) fn look(text: &str, at: Range<usize>, done: &mut usize) -> Option<Ran
     }
     // A value that claims a form and does not have it is a mistake or an example.
     if RULES.iter().any(|rule| {
-        rule.claims(value)
-            && rule
-                .confirm(bytes, from..from + head(rule, value))
-                .is_none()
+        rule.claims(value) && rule.confirm(bytes, from..from + head(rule, value)).is_err()
     }) {
         return None;
     }
@@ -103,7 +112,7 @@ pub(crate) fn unfinished(text: &str, at: Range<usize>) -> Option<usize> {
         // The sign may still come.
         return (bytes.len() < name.end + 64).then_some(name.end);
     };
-    value_end(bytes, from, quoted)
+    value_end(bytes, from, quoted, &mut Range::default())
         .is_some_and(|end| end >= bytes.len())
         .then_some(from.min(bytes.len()))
 }
@@ -219,8 +228,13 @@ fn markup(bytes: &[u8], name: usize) -> bool {
 }
 
 /// Where a value ends. A chain of assignments is no value: each is looked at by itself.
-fn value_end(bytes: &[u8], from: usize, quoted: Option<u8>) -> Option<usize> {
-    let rest = bytes.get(from..).unwrap_or_default();
+fn value_end(
+    bytes: &[u8],
+    from: usize,
+    quoted: Option<u8>,
+    open: &mut Range<usize>,
+) -> Option<usize> {
+    let limit = bytes.len().min(from + VALUE);
     let stop = |b: &u8| match quoted {
         Some(quote) => *b == quote || matches!(b, b'\n' | b'\r'),
         None => {
@@ -241,17 +255,18 @@ fn value_end(bytes: &[u8], from: usize, quoted: Option<u8>) -> Option<usize> {
                 )
         }
     };
-    let mut signs = 0;
-    for (place, b) in rest.iter().enumerate().take(VALUE) {
-        if stop(b) {
-            return Some(from + place);
-        }
-        signs += usize::from(*b == b'=');
-        if place >= CHAIN && signs > 4 {
-            return None;
-        }
+    let known = (quoted.is_none() && open.start <= from && from < open.end).then_some(open.end);
+    let search = known.unwrap_or(from);
+    let rest = bytes.get(search..limit).unwrap_or_default();
+    let end = search + rest.iter().position(stop).unwrap_or(rest.len());
+    crate::work::looked(end - search);
+    if quoted.is_none() {
+        *open = from..end;
     }
-    Some(from + rest.len().min(VALUE))
+    let value = bytes.get(from..end).unwrap_or_default();
+    let sign = |b: &&u8| matches!(b, b'=' | b':');
+    let chain = value.len() > CHAIN && value.iter().filter(sign).nth(4).is_some();
+    (!chain).then_some(end)
 }
 
 /// Without what belongs to the sentence or to the notation, and on character boundaries.
@@ -284,7 +299,7 @@ mod tests {
                     .map(|(at, _)| at..at + word.len())
                     .collect::<Vec<_>>()
             })
-            .find_map(|at| look(text, at, &mut 0))
+            .find_map(|at| look(text, at, &mut Looked::default()))
             .map(|at| &text[at])
     }
 

@@ -1,8 +1,8 @@
-//! What the one automaton looks for, and what each find means.
+//! The literals that are looked for, and what each find means.
 
 use crate::assign;
+use crate::literals::Literals;
 use crate::rules::RULES;
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 /// What a literal in the text may begin.
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +27,7 @@ pub(crate) enum Trigger {
 
 /// Literals, and rules that begin at runs of a certain length.
 pub(crate) struct Engine {
-    pub(crate) automaton: Option<AhoCorasick>,
+    pub(crate) literals: Literals,
     pub(crate) triggers: Vec<Trigger>,
     pub(crate) runs: Vec<Vec<u16>>,
     /// Literals with white space in them, in lower case: one may be half said at the end of a text.
@@ -126,24 +126,13 @@ impl Engine {
                 triggers.push(trigger);
             }
         }
-        let automaton = AhoCorasick::builder()
-            .ascii_case_insensitive(true)
-            .match_kind(MatchKind::Standard)
-            .kind(Some(AhoCorasickKind::DFA))
-            .build(&literals)
-            .or_else(|_| {
-                AhoCorasick::builder()
-                    .ascii_case_insensitive(true)
-                    .build(&literals)
-            })
-            .ok();
         let spaced = literals
             .iter()
             .filter(|word| word.trim_end().contains(' '))
             .map(|word| word.to_ascii_lowercase())
             .collect();
         Self {
-            automaton,
+            literals: Literals::new(&literals),
             triggers,
             runs,
             spaced,

@@ -111,10 +111,12 @@ pub(crate) fn jwt(text: &[u8], at: usize) -> Option<Range<usize>> {
 /// Where private key blocks end; remembered, so that many beginnings cost one search.
 #[derive(Default)]
 pub(crate) struct KeyBlocks {
-    /// No end before this place.
-    none_until: usize,
+    end_line: Search,
+    mac_line: Search,
     /// The last end found.
     end: Option<usize>,
+    /// As far as this it looks like a key.
+    body: usize,
 }
 
 impl KeyBlocks {
@@ -145,22 +147,13 @@ impl KeyBlocks {
             return end;
         }
         let limit = text.len().min(body + Self::MOST);
-        if body < self.none_until && limit <= self.none_until {
-            return body;
-        }
-        let rest = text.get(body..limit).unwrap_or_default();
-        let found = memchr::memmem::find(rest, b"-----END")
-            .or_else(|| memchr::memmem::find(rest, b"Private-MAC"));
-        let Some(found) = found else {
-            self.none_until = limit;
-            // Without an end: as far as it looks like a key.
-            let key = |b: &u8| {
-                b.is_ascii_alphanumeric()
-                    || matches!(b, b'+' | b'/' | b'=' | b'\n' | b'\r' | b'\\' | b' ')
-            };
-            return body + rest.iter().take(4096).take_while(|b| key(b)).count();
+        let found = self
+            .end_line
+            .find(text, body..limit, b"-----END")
+            .or_else(|| self.mac_line.find(text, body..limit, b"Private-MAC"));
+        let Some(from) = found else {
+            return self.open_body(text, body);
         };
-        let from = body + found;
         let line = text
             .get(from..text.len().min(from + 80))
             .unwrap_or_default();
@@ -177,6 +170,48 @@ impl KeyBlocks {
         let end = from + dashes.max(8.min(line.len()));
         self.end = Some(end);
         end
+    }
+
+    /// Without an end: as far as it looks like a key.
+    fn open_body(&mut self, text: &[u8], body: usize) -> usize {
+        const MOST: usize = 4096;
+        let key = |b: &u8| {
+            b.is_ascii_alphanumeric()
+                || matches!(b, b'+' | b'/' | b'=' | b'\n' | b'\r' | b'\\' | b' ')
+        };
+        let limit = body + MOST;
+        let from = body.max(self.body);
+        let more = text
+            .get(from..text.len().min(limit))
+            .unwrap_or_default()
+            .iter()
+            .take_while(|b| key(b))
+            .count();
+        crate::work::looked(more);
+        self.body = from + more;
+        self.body.min(limit)
+    }
+}
+
+/// A search that is asked again and again, from later places on: what was searched in vain is not searched again.
+#[derive(Default)]
+struct Search {
+    none_until: usize,
+}
+
+impl Search {
+    fn find(&mut self, text: &[u8], place: Range<usize>, needle: &[u8]) -> Option<usize> {
+        // But for a needle that the last search may have cut.
+        let from = place
+            .start
+            .max(self.none_until.saturating_sub(needle.len()));
+        let rest = text.get(from..place.end).unwrap_or_default();
+        let found = memchr::memmem::find(rest, needle);
+        crate::work::searched(found.unwrap_or(rest.len()));
+        if found.is_none() {
+            self.none_until = self.none_until.max(place.end);
+        }
+        found.map(|found| from + found)
     }
 }
 

@@ -148,13 +148,10 @@ fn literals(engine: &Engine, text: &str) -> usize {
         });
         hold = hold.min(text.len() - half.unwrap_or_default());
     }
-    let Some(automaton) = &engine.automaton else {
-        return start;
-    };
-    for found in automaton.find_overlapping_iter(end) {
-        let at = start + found.start()..start + found.end();
+    engine.literals.find(end.as_bytes(), |number, place| {
+        let at = start + place.start..start + place.end;
         let left = text.len() - at.start;
-        let open = match engine.triggers.get(found.pattern().as_usize()) {
+        let open = match engine.triggers.get(number) {
             Some(Trigger::Rule(number)) => RULES.get(usize::from(*number)).and_then(|rule| {
                 let word = at
                     .start
@@ -170,6 +167,6 @@ fn literals(engine: &Engine, text: &str) -> usize {
             _ => None,
         };
         hold = hold.min(open.unwrap_or(hold));
-    }
+    });
     hold
 }

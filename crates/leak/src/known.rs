@@ -1,9 +1,9 @@
 //! Registered values, found by value in any spelling, and kept only as keyed fingerprints.
 //!
-//! A value is cut into pieces of at most [`PIECE`] bytes. Each piece is written in every form that a text may hold it in
-//! (as it is, base64 at each of three offsets, hex, letters and digits alone, backwards), and of each form remain: a bit in
-//! a small table, for a quick no; and a keyed SHA-256, for a certain yes.
+//! A value is cut into pieces of at most [`PIECE`] bytes. Each piece is written in every spelling that a text may hold it
+//! in, and of each spelling remain: a bit in a small table, for a quick no; and a keyed SHA-256, for a certain yes.
 
+use crate::spellings::{self, Spelling};
 use crate::{Class, Seen};
 use sha2::{Digest, Sha256};
 use std::fmt;
@@ -12,8 +12,6 @@ use std::sync::Arc;
 
 /// Shorter values are not registered: they would be found everywhere.
 pub(crate) const SHORTEST: usize = 8;
-/// Letters and digits that a value must have to be found without its other characters.
-const SQUEEZED: usize = 12;
 const PIECE: usize = 48;
 /// No value has more pieces than this; the rest of a long file is as telling as its beginning.
 const PIECES: usize = 64;
@@ -110,28 +108,9 @@ impl Known {
         };
         let short = bytes.len() <= PIECE;
         for piece in pieces {
-            self.keep(piece, number, Seen::Plain, false, short && piece.len() < 16);
-            for form in base64_forms(piece) {
-                self.keep(&form, number, Seen::Encoded, false, false);
-            }
-            let hex: String = piece.iter().map(|b| format!("{b:02x}")).collect();
-            self.keep(hex.as_bytes(), number, Seen::Encoded, false, false);
-            self.keep(
-                hex.to_ascii_uppercase().as_bytes(),
-                number,
-                Seen::Encoded,
-                false,
-                false,
-            );
-            let bare: Vec<u8> = piece
-                .iter()
-                .filter(|b| b.is_ascii_alphanumeric())
-                .map(u8::to_ascii_lowercase)
-                .collect();
-            if bare.len() >= SQUEEZED {
-                self.keep(&bare, number, Seen::Split, true, false);
-                let back: Vec<u8> = bare.iter().rev().copied().collect();
-                self.keep(&back, number, Seen::Encoded, true, false);
+            for spelling in spellings::of(piece) {
+                let plain = spelling.seen == Seen::Plain;
+                self.keep(&spelling, number, plain && short && piece.len() < 16);
             }
         }
         self.exact.forms.sort_by_key(|(slot, _)| *slot);
@@ -139,20 +118,21 @@ impl Known {
         true
     }
 
-    fn keep(&mut self, form: &[u8], owner: u32, seen: Seen, squeezed: bool, whole: bool) {
-        let Some(head) = form.first_chunk::<HEAD>() else {
+    fn keep(&mut self, spelling: &Spelling, owner: u32, whole: bool) {
+        let text = &spelling.text;
+        let Some(head) = text.first_chunk::<HEAD>() else {
             return;
         };
         let hash = self.hash(u64::from_le_bytes(*head));
         let form = Form {
             head: hash as u16,
-            length: form.len(),
-            sum: self.sum(form),
+            length: text.len(),
+            sum: self.sum(text),
             owner,
-            seen,
+            seen: spelling.seen,
             whole,
         };
-        let shelf = if squeezed {
+        let shelf = if spelling.squeezed {
             &mut self.squeezed
         } else {
             &mut self.exact
@@ -190,29 +170,25 @@ impl Known {
             return;
         }
         self.walk(&self.exact, text, pending, |place| place, &mut report);
-        let (bare, places) = squeeze(text);
+        if self.squeezed.forms.is_empty() {
+            return;
+        }
+        let bare = Bare::of(text);
         // Where the text has nothing to squeeze out, the exact forms have said it all, but for its case.
-        let mut waiting = bare.len();
+        let mut waiting = bare.text.len();
         self.walk(
             &self.squeezed,
-            &bare,
+            &bare.text,
             &mut waiting,
             |place| {
-                let start = places.get(place.start).copied().unwrap_or_default() as usize;
-                let end = place
-                    .end
-                    .checked_sub(1)
-                    .and_then(|last| places.get(last))
-                    .map_or(start, |last| *last as usize + 1);
-                start..end
+                let start = bare.place(text, place.start).unwrap_or_default();
+                let last = place.end.checked_sub(1);
+                let last = last.and_then(|last| bare.place(text, last));
+                start..last.map_or(start, |last| last + 1)
             },
             &mut report,
         );
-        *pending = (*pending).min(
-            places
-                .get(waiting)
-                .map_or(text.len(), |place| *place as usize),
-        );
+        *pending = (*pending).min(bare.place(text, waiting).unwrap_or(text.len()));
     }
 
     fn walk(
@@ -226,6 +202,7 @@ impl Known {
         if shelf.forms.is_empty() {
             return;
         }
+        crate::work::looked(text.len());
         *pending = (*pending).min(text.len().saturating_sub(HEAD - 1));
         for (start, window) in text.windows(HEAD).enumerate() {
             let Some(head) = window.first_chunk::<HEAD>() else {
@@ -259,6 +236,7 @@ impl Known {
                 {
                     continue;
                 }
+                crate::work::looked(form.length);
                 if self.sum(slice) == form.sum
                     && let Some(owner) = self.owners.get(form.owner as usize)
                 {
@@ -277,57 +255,50 @@ fn slot(hash: u64) -> u32 {
     (hash >> (64 - TABLE_BITS)) as u32
 }
 
-/// Letters and digits alone, in lower case, and where each stood.
-fn squeeze(text: &[u8]) -> (Vec<u8>, Vec<u32>) {
-    let mut bare = Vec::with_capacity(text.len());
-    let mut places = Vec::with_capacity(text.len());
-    for (place, byte) in text.iter().enumerate() {
-        if byte.is_ascii_alphanumeric() {
-            bare.push(byte.to_ascii_lowercase());
-            places.push(place as u32);
-        }
-    }
-    (bare, places)
+/// Letters and digits alone, in lower case.
+struct Bare {
+    text: Vec<u8>,
+    /// How many of them stand before each block of the text, from which their places can be counted.
+    before: Vec<u32>,
 }
 
-/// What base64 makes of a piece wherever it stands: the characters that depend on nothing but the piece.
-fn base64_forms(piece: &[u8]) -> Vec<Vec<u8>> {
-    const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut forms = Vec::new();
-    for offset in 0..3_usize {
-        let skip = (3 - offset) % 3;
-        let whole = piece.get(skip..).unwrap_or_default();
-        let mut form = Vec::new();
-        for three in whole.chunks_exact(3) {
-            let bits = three
-                .iter()
-                .fold(0_u32, |bits, b| bits << 8 | u32::from(*b));
-            for shift in [18, 12, 6, 0] {
-                form.push(
-                    STANDARD
-                        .get((bits >> shift & 63) as usize)
-                        .copied()
-                        .unwrap_or(b'A'),
-                );
+impl Bare {
+    const BLOCK: usize = 64;
+
+    fn of(text: &[u8]) -> Self {
+        let mut bare = vec![0; text.len()];
+        let mut before = Vec::with_capacity(text.len() / Self::BLOCK + 1);
+        let mut count = 0;
+        for block in text.chunks(Self::BLOCK) {
+            before.push(count as u32);
+            for byte in block {
+                // Written whether it stays or not: the next one takes its place if not.
+                if let Some(slot) = bare.get_mut(count) {
+                    *slot = byte | 0x20;
+                }
+                count += usize::from(byte.is_ascii_alphanumeric());
             }
         }
-        if form.len() < SQUEEZED {
-            continue;
-        }
-        let url: Vec<u8> = form
-            .iter()
-            .map(|b| match b {
-                b'+' => b'-',
-                b'/' => b'_',
-                b => *b,
-            })
-            .collect();
-        if url != form {
-            forms.push(url);
-        }
-        forms.push(form);
+        crate::work::looked(text.len());
+        bare.truncate(count);
+        Self { text: bare, before }
     }
-    forms
+
+    /// Where the letter with this number stood.
+    fn place(&self, text: &[u8], number: usize) -> Option<usize> {
+        let block = self
+            .before
+            .partition_point(|before| *before as usize <= number)
+            .checked_sub(1)?;
+        let skip = number - *self.before.get(block)? as usize;
+        let from = block * Self::BLOCK;
+        let places = text.iter().enumerate().skip(from).take(Self::BLOCK);
+        crate::work::looked(Self::BLOCK);
+        places
+            .filter(|(_, byte)| byte.is_ascii_alphanumeric())
+            .map(|(place, _)| place)
+            .nth(skip)
+    }
 }
 
 #[cfg(test)]

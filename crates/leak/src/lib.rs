@@ -25,6 +25,7 @@
 )]
 
 mod assign;
+mod blocks;
 mod canary;
 mod catalogue;
 mod check;
@@ -33,6 +34,7 @@ mod finding;
 mod forms;
 mod hold;
 mod known;
+mod literals;
 mod names;
 mod net;
 mod number;
@@ -43,6 +45,7 @@ mod redact;
 mod rules;
 mod runs;
 mod scanner;
+mod spellings;
 mod split;
 mod stream;
 #[cfg(test)]
@@ -50,6 +53,7 @@ mod tests;
 mod value;
 mod view;
 mod words;
+mod work;
 
 pub use canary::{Canary, CanaryError, Leak, Severity};
 pub use catalogue::{RuleInfo, rules};

@@ -19,6 +19,8 @@ pub(crate) enum Kind {
 /// Digits with at most this many separators between two of them make one number.
 const GAP: usize = 2;
 const LONGEST: usize = 40;
+/// No number of a person has fewer digits.
+const FEWEST: usize = 7;
 /// How far back the words that explain a number may stand.
 const BEFORE: usize = 40;
 
@@ -28,6 +30,26 @@ struct Number {
     end: usize,
     /// Lengths of its groups.
     groups: SmallVec<[usize; LONGEST / 2]>,
+}
+
+/// Its digits, as [`read`] would read them, until there are enough.
+fn count(window: &[u8]) -> usize {
+    let (mut digits, mut gap) = (0, 0);
+    for byte in window {
+        match byte {
+            b'0'..=b'9' => {
+                digits += 1;
+                gap = 0;
+            }
+            b' ' | b'-' | b'.' | b'(' | b')' | b'/' if gap < GAP => gap += 1,
+            _ => break,
+        }
+        if digits == FEWEST {
+            break;
+        }
+    }
+    crate::work::looked(window.len());
+    digits
 }
 
 fn read(text: &[u8], start: usize) -> Number {
@@ -63,7 +85,9 @@ pub(crate) fn look(text: &[u8], start: usize, bare: bool) -> (Option<(Kind, Rang
         .get(start..text.len().min(start + LONGEST))
         .unwrap_or_default();
     let first = window.iter().take_while(|b| b.is_ascii_digit()).count();
-    if window.iter().filter(|b| b.is_ascii_digit()).count() < 7 {
+    let few = |count: usize| count < FEWEST;
+    // The whole window is counted first because that takes a few steps only.
+    if few(window.iter().filter(|b| b.is_ascii_digit()).count()) || few(count(window)) {
         return (None, start + first.max(1));
     }
     let number = read(text, start);

@@ -2,7 +2,7 @@
 
 use crate::engine::{Engine, LONGEST_RUN, Trigger};
 use crate::known::Known;
-use crate::rules::RULES;
+use crate::rules::{Miss, RULES};
 use crate::view::{self, View};
 use crate::{Class, Finding, Scope, Seen, assign, forms, split};
 use std::ops::Range;
@@ -31,6 +31,12 @@ pub(crate) mod rank {
 
 /// Texts within texts within texts, and no further.
 const DEPTH: u8 = 3;
+
+/// Behind a head that has the form of a key and is none, the same head is looked at again only so much later,
+/// or an eighth of its length.
+const CROWD: usize = 20;
+/// Behind a head whose pieces were joined, pieces are joined again only so much later.
+const JOINED: usize = 32;
 
 /// What a look needs to know.
 pub(crate) struct Pass<'s> {
@@ -117,18 +123,14 @@ impl<'s> Pass<'s> {
     }
 
     fn literals(&self, text: &str, hits: &mut Hits, views: &mut Vec<View>) {
-        let Some(automaton) = &self.engine.automaton else {
-            return;
-        };
         let bytes = text.as_bytes();
-        let mut named = 0;
+        let mut named = assign::Looked::default();
         let mut state = Forms::default();
         let mut turned = 0;
         let mut keys = forms::KeyBlocks::default();
-        for found in automaton.find_overlapping_iter(bytes) {
-            let at = found.range();
-            let Some(trigger) = self.engine.triggers.get(found.pattern().as_usize()) else {
-                continue;
+        self.engine.literals.find(bytes, |number, at| {
+            let Some(trigger) = self.engine.triggers.get(number) else {
+                return;
             };
             match trigger {
                 Trigger::Assign => {
@@ -227,7 +229,7 @@ impl<'s> Pass<'s> {
                     }
                 }
             }
-        }
+        });
     }
 
     /// A rule of form at a literal; if it does not hold, perhaps because the token was cut in pieces.
@@ -249,21 +251,25 @@ impl<'s> Pass<'s> {
             return;
         }
         let bytes = text.as_bytes();
-        if let Some(place) = rule.confirm(bytes, at.clone()) {
-            (state.rule, state.end) = (number, place.end);
-            hits.push(
-                Scope::CREDENTIALS,
-                &rule.id,
-                Class::Credential,
-                rank::FORM,
-                place,
-            );
-        } else if at.start >= state.pieces
-            && rule.splittable()
-            && let Some(view) = split::pieces(bytes, at.clone())
-        {
-            state.pieces = at.start + 16;
-            views.push(view);
+        let missed = match rule.confirm(bytes, at.clone()) {
+            Ok(place) => {
+                (state.rule, state.end) = (number, place.end);
+                let credential = Class::Credential;
+                hits.push(Scope::CREDENTIALS, &rule.id, credential, rank::FORM, place);
+                return;
+            }
+            Err(missed) => missed,
+        };
+        if let Miss::Proof(length) = missed {
+            // Heads that crowd into what has the form are parts of it.
+            (state.rule, state.end) = (number, at.start + CROWD.max(length / 8));
+        }
+        if at.start >= state.pieces && state.tried != at && rule.splittable() {
+            if let Some(view) = split::pieces(bytes, at.clone()) {
+                state.pieces = at.start + JOINED;
+                views.push(view);
+            }
+            state.tried = at;
         }
     }
 
@@ -276,7 +282,7 @@ impl<'s> Pass<'s> {
             let Some(rule) = RULES.get(usize::from(*number)) else {
                 continue;
             };
-            if let Some(place) = rule.confirm(bytes, run.clone()) {
+            if let Ok(place) = rule.confirm(bytes, run.clone()) {
                 hits.push(
                     Scope::CREDENTIALS,
                     &rule.id,
@@ -296,6 +302,8 @@ struct Forms {
     end: usize,
     /// No joining of pieces before this place.
     pieces: usize,
+    /// The last literal behind which pieces were looked for, which several rules may share.
+    tried: Range<usize>,
 }
 
 /// Where findings gather; what is out of scope is not kept.

@@ -36,21 +36,51 @@ fn slot(word: &[u8]) -> (usize, u64) {
     ((mixed >> 6) as usize & 0x3FF, 1 << (mixed & 63))
 }
 
+/// Whether a word may be a listed one: a quick no for nearly every other.
+pub(crate) fn may(word: &[u8]) -> bool {
+    let (place, bit) = slot(word);
+    FILTER.get(place).is_some_and(|bits| bits & bit != 0)
+}
+
 /// The place of a word in the list.
 pub(crate) fn number(word: &[u8]) -> Option<u16> {
-    if !(3..=8).contains(&word.len()) {
+    if !(3..=8).contains(&word.len()) || !may(word) {
         return None;
     }
-    let (place, bit) = slot(word);
-    if FILTER.get(place).is_none_or(|bits| bits & bit == 0) {
-        return None;
-    }
-    let lower = word.to_ascii_lowercase();
-    WORDS
-        .binary_search_by(|listed| listed.as_bytes().cmp(&lower))
-        .ok()
-        .map(|place| place as u16)
+    let from = place_of(word);
+    INDEX
+        .iter()
+        .skip(from)
+        .map_while(|number| *number)
+        .find(|number| {
+            WORDS
+                .get(usize::from(*number))
+                .is_some_and(|listed| listed.as_bytes().eq_ignore_ascii_case(word))
+        })
 }
+
+/// Where the numbers of words with this word's hash begin in the index.
+fn place_of(word: &[u8]) -> usize {
+    let (place, bit) = slot(word);
+    (place << 2 ^ bit.trailing_zeros() as usize) & (SLOTS - 1)
+}
+
+const SLOTS: usize = 1 << 12;
+
+/// The number of every word at the place of its hash, or at the first free one behind it. The end stays free.
+static INDEX: LazyLock<Vec<Option<u16>>> = LazyLock::new(|| {
+    let mut index: Vec<Option<u16>> = vec![None; SLOTS];
+    for (number, word) in WORDS.iter().enumerate() {
+        let from = place_of(word.as_bytes());
+        let free = index.iter().skip(from).position(Option::is_none);
+        match free.and_then(|free| index.get_mut(from + free)) {
+            Some(slot) => *slot = Some(number as u16),
+            None => index.push(Some(number as u16)),
+        }
+    }
+    index.push(None);
+    index
+});
 
 /// Phrases in a passage of words. `unfinished` becomes the beginning of a row of listed words at its end.
 pub(crate) fn find(text: &[u8], passage: Range<usize>, mut report: impl FnMut(Range<usize>)) {
@@ -144,6 +174,10 @@ mod tests {
     fn the_list_is_whole_and_sorted() {
         assert_eq!(WORDS.len(), 2048);
         assert!(WORDS.is_sorted());
+        for (place, word) in WORDS.iter().enumerate() {
+            assert_eq!(number(word.to_uppercase().as_bytes()), Some(place as u16));
+        }
+        assert_eq!((number(b"abandom"), number(b"zoology")), (None, None));
         assert_eq!((WORDS[0], WORDS[2047]), ("abandon", "zoo"));
     }
 

@@ -35,9 +35,13 @@ pub(crate) enum Check {
     Solana,
 }
 
+/// So much of a long text tells whether it is drawn at random.
+const TELLING: usize = 160;
+
 impl Check {
     /// Whether it holds of a secret, given what stands before and after it.
     pub(crate) fn holds(self, secret: &[u8], before: &[u8], after: &[u8]) -> bool {
+        crate::work::looked(secret.len());
         let Ok(text) = std::str::from_utf8(secret) else {
             return false;
         };
@@ -45,7 +49,12 @@ impl Check {
         match self {
             Check::Any => true,
             Check::Filled => !blank(text),
-            Check::Keyed => !blank(text) && keyed(text),
+            Check::Keyed => {
+                let told = text
+                    .get(..text.floor_char_boundary(TELLING))
+                    .unwrap_or(text);
+                !blank(told) && keyed(told)
+            }
             Check::Varied => {
                 let upper = secret.iter().any(u8::is_ascii_uppercase);
                 let lower = secret.iter().filter(|b| b.is_ascii_lowercase()).count() > 3;

@@ -12,7 +12,7 @@ use std::sync::{LazyLock, OnceLock};
 pub(crate) struct Rule {
     pub(crate) id: String,
     pub(crate) means: String,
-    /// Literals that the automaton looks for; the pattern begins at one of them.
+    /// Literals that are looked for; the pattern begins at one of them.
     #[serde(default)]
     pub(crate) starts: Vec<String>,
     /// Instead: lengths of a run of token characters at which the pattern begins.
@@ -57,6 +57,17 @@ pub(crate) struct Rule {
     pub(crate) near: Option<String>,
     #[serde(skip)]
     regex: OnceLock<Option<Regex>>,
+    #[serde(skip)]
+    splittable: OnceLock<bool>,
+}
+
+/// Why a literal begins no secret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Miss {
+    /// It does not go on as one does.
+    Form,
+    /// It does for so many bytes, but is a blank or an example, or its sum is wrong.
+    Proof(usize),
 }
 
 fn window() -> usize {
@@ -126,7 +137,20 @@ impl Rule {
     }
 
     /// The place of the secret, if the literal at `at` begins one.
-    pub(crate) fn confirm(&self, text: &[u8], at: Range<usize>) -> Option<Range<usize>> {
+    pub(crate) fn confirm(&self, text: &[u8], at: Range<usize>) -> Result<Range<usize>, Miss> {
+        let (start, place) = self.form(text, at).ok_or(Miss::Form)?;
+        let part = |range: Range<usize>| text.get(range).unwrap_or_default();
+        let before = part(start.saturating_sub(64)..place.start);
+        let after = part(place.end..text.len());
+        if self.check.holds(part(place.clone()), before, after) {
+            Ok(place)
+        } else {
+            Err(Miss::Proof(place.len()))
+        }
+    }
+
+    /// Where the form begins that the literal at `at` belongs to, and the place of the secret in it.
+    fn form(&self, text: &[u8], at: Range<usize>) -> Option<(usize, Range<usize>)> {
         if !self.nocase && !self.starts.is_empty() {
             let literal = text.get(at.clone())?;
             if self.runs.is_none() && !self.starts.iter().any(|start| start.as_bytes() == literal) {
@@ -173,7 +197,10 @@ impl Rule {
             .len()
             .min(start + self.window.max(at.len() + self.back));
         let window = text.get(start..end)?;
-        let has = |word: &String| memchr::memmem::find(window, word.as_bytes()).is_some();
+        let has = |word: &String| {
+            crate::work::searched(window.len());
+            memchr::memmem::find(window, word.as_bytes()).is_some()
+        };
         if !self.needs.is_empty() && !self.needs.iter().any(has) {
             return None;
         }
@@ -197,17 +224,7 @@ impl Rule {
                 !after.is_some_and(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
             }
         };
-        let around = start.saturating_sub(64)..start + secret.start;
-        if !closed
-            || !self.check.holds(
-                window.get(secret.clone())?,
-                text.get(around)?,
-                text.get(start + secret.end..)?,
-            )
-        {
-            return None;
-        }
-        Some(start + secret.start..start + secret.end)
+        closed.then_some((start, start + secret.start..start + secret.end))
     }
 
     /// Whether the pattern marks the secret in it.
@@ -256,13 +273,15 @@ impl Rule {
 
     /// Whether pieces of it, joined, may be tried: a form with a head of its own.
     pub(crate) fn splittable(&self) -> bool {
-        self.runs.is_none()
-            && self.back == 0
-            && !self.digits
-            && !self.nocase
-            && !self.find
-            && !self.grouped()
-            && self.starts.iter().all(|start| start.len() >= 3)
+        *self.splittable.get_or_init(|| {
+            self.runs.is_none()
+                && self.back == 0
+                && !self.digits
+                && !self.nocase
+                && !self.find
+                && !self.grouped()
+                && self.starts.iter().all(|start| start.len() >= 3)
+        })
     }
 }
 

@@ -1,50 +1,12 @@
 //! The second half of a look: byte classes. Long runs may be encoded, digits may be somebody's number, rows of short
 //! words may be a phrase, rows of equal pieces may be one token.
 
+use crate::blocks::{self, Reader, Run};
 use crate::number::{self, Kind};
 use crate::pass::{Hits, Pass, rank};
 use crate::view::{self, View};
 use crate::{Class, Scope, net, phrase, split};
 use std::ops::Range;
-
-const TOKEN: u8 = 1;
-const DIGIT: u8 = 2;
-const MIXED: u8 = 4;
-const COLON: u8 = 8;
-const TRICK: u8 = 16;
-const PATH: u8 = 32;
-
-static CLASSES: [u8; 256] = classes();
-
-#[allow(
-    clippy::indexing_slicing,
-    reason = "evaluated at compile time, over its own length"
-)]
-const fn classes() -> [u8; 256] {
-    let mut table = [0; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        table[byte] = match byte as u8 {
-            b'0'..=b'9' => TOKEN | DIGIT,
-            b'a'..=b'z' | b'A'..=b'Z' => TOKEN,
-            b'_' | b'-' => TOKEN | MIXED,
-            b'+' | b'/' => TOKEN | MIXED | PATH,
-            b':' => COLON,
-            b'%' | b'&' | b'\\' | 0xC2 | 0xCD | 0xD8 | 0xE1 | 0xE2 | 0xE3 | 0xEF | 0xF3 => TRICK,
-            _ => 0,
-        };
-        byte += 1;
-    }
-    table
-}
-
-fn class(bytes: &[u8], at: usize) -> u8 {
-    bytes
-        .get(at)
-        .and_then(|b| CLASSES.get(usize::from(*b)))
-        .copied()
-        .unwrap_or_default()
-}
 
 /// A shorter run hides nothing.
 const LONG: usize = 17;
@@ -70,9 +32,12 @@ struct Rows {
     lines_start: usize,
 }
 
-struct Look<'t> {
+struct Look<'l, 't> {
     text: &'t str,
     bytes: &'t [u8],
+    pass: &'l Pass<'l>,
+    hits: &'l mut Hits,
+    views: &'l mut Vec<View>,
     rows: Rows,
     numbers_done: usize,
     line_done: usize,
@@ -86,93 +51,83 @@ pub(crate) fn look(text: &str, pass: &Pass<'_>, hits: &mut Hits, views: &mut Vec
     let mut look = Look {
         text,
         bytes,
+        pass,
+        hits,
+        views,
         rows: Rows::default(),
         numbers_done: 0,
         line_done: 0,
         colons_done: 0,
         bare: pass.scope.has(Scope::SNOWFLAKES),
     };
-    let mut at = 0;
-    while at < bytes.len() {
-        let first = class(bytes, at);
-        if first & TOKEN != 0 {
-            let start = at;
-            let mut seen = first;
-            at += 1;
-            loop {
-                let next = class(bytes, at);
-                if next & TOKEN == 0 {
-                    break;
-                }
-                seen |= next;
-                at += 1;
-            }
-            look.run(start..at, seen, pass, hits, views);
-        } else {
-            if first & (COLON | TRICK) != 0 {
-                look.sign(at, first, hits, views);
-            }
-            at += 1;
-        }
-    }
-    look.end_pieces(bytes.len()..bytes.len(), views);
-    look.end_words(hits);
-    look.end_lines(views);
+    blocks::read(bytes, &mut look);
+    look.end_pieces(bytes.len()..bytes.len());
+    look.end_words();
+    look.end_lines();
 }
 
-impl Look<'_> {
-    fn run(
-        &mut self,
-        run: Range<usize>,
-        seen: u8,
-        pass: &Pass<'_>,
-        hits: &mut Hits,
-        views: &mut Vec<View>,
-    ) {
-        if seen & DIGIT != 0 {
-            self.numbers(&run, hits);
+impl Reader for Look<'_, '_> {
+    #[inline]
+    fn run(&mut self, run: Run) {
+        if run.digit {
+            self.numbers(&run.place);
         }
-        if run.len() >= LONG {
-            if seen & PATH != 0 {
-                let mut from = run.start;
-                while from < run.end {
-                    let rest = self.bytes.get(from..run.end).unwrap_or_default();
-                    let length = rest
-                        .iter()
-                        .position(|b| matches!(b, b'/' | b'+'))
-                        .unwrap_or(rest.len());
-                    pass.run_rules(self.bytes, from..from + length, hits);
-                    if length >= LONG
-                        && length < run.len()
-                        && let Some(view) = view::decoded(self.bytes, from..from + length)
-                    {
-                        views.push(view);
-                    }
-                    from += length + 1;
+        if run.place.len() >= LONG {
+            self.long(&run);
+        }
+        self.row(run);
+    }
+
+    fn sign(&mut self, at: usize) {
+        if self.bytes.get(at) == Some(&b':') {
+            self.colon(at);
+        } else if at >= self.line_done && view::trick(self.bytes, at) {
+            let before = self.bytes.get(self.line_done..at).unwrap_or_default();
+            let start = memchr::memrchr(b'\n', before)
+                .map_or(self.line_done, |place| self.line_done + place + 1);
+            let rest = self.bytes.get(at..).unwrap_or_default();
+            let end = memchr::memchr(b'\n', rest).map_or(self.bytes.len(), |place| at + place);
+            crate::work::looked(end - start);
+            self.line_done = end;
+            self.views.extend(view::unfold(self.text, start..end));
+        }
+    }
+}
+
+impl Look<'_, '_> {
+    /// A run that may be a key, an address, or another text.
+    #[inline(never)]
+    fn long(&mut self, run: &Run) {
+        let place = &run.place;
+        let bytes = self.bytes.get(place.clone()).unwrap_or_default();
+        crate::work::looked(2 * bytes.len());
+        if run.mixed && bytes.iter().any(|b| matches!(b, b'/' | b'+')) {
+            let mut from = place.start;
+            for part in bytes.split(|b| matches!(b, b'/' | b'+')) {
+                let part = from..from + part.len();
+                from = part.end + 1;
+                self.pass.run_rules(self.bytes, part.clone(), self.hits);
+                if part.len() >= LONG && part.len() < bytes.len() {
+                    self.views.extend(view::decoded(self.bytes, part));
                 }
-            } else {
-                pass.run_rules(self.bytes, run.clone(), hits);
             }
-            self.address(&run, hits);
-            if let Some(view) = view::decoded(self.bytes, run.clone()) {
-                views.push(view);
-            }
-            if seen & MIXED != 0
-                && let Some(view) = split::strided(self.bytes, run.clone())
-            {
-                views.push(view);
-            }
+        } else {
+            self.pass.run_rules(self.bytes, place.clone(), self.hits);
         }
-        self.row(run, seen, hits, views);
+        self.address(place);
+        self.views.extend(view::decoded(self.bytes, place.clone()));
+        if run.mixed {
+            self.views.extend(split::strided(self.bytes, place.clone()));
+        }
     }
 
     /// Wallet and hardware addresses, which are runs of their own.
-    fn address(&self, run: &Range<usize>, hits: &mut Hits) {
+    fn address(&mut self, run: &Range<usize>) {
         let Some(text) = self.bytes.get(run.clone()) else {
             return;
         };
         if text.len() == 17 && net::hardware(text, b'-') {
-            hits.push(
+            self.hits.push(
                 Scope::ADDRESSES,
                 "mac-address",
                 Class::Personal,
@@ -190,7 +145,7 @@ impl Look<'_> {
             _ => false,
         };
         if coin {
-            hits.push(
+            self.hits.push(
                 Scope::ADDRESSES,
                 "wallet-address",
                 Class::Personal,
@@ -200,10 +155,10 @@ impl Look<'_> {
         }
     }
 
-    fn numbers(&mut self, run: &Range<usize>, hits: &mut Hits) {
+    fn numbers(&mut self, run: &Range<usize>) {
         let mut at = run.start;
         while at < run.end {
-            let digit = class(self.bytes, at) & DIGIT != 0;
+            let digit = self.bytes.get(at).is_some_and(u8::is_ascii_digit);
             if !digit || at < self.numbers_done {
                 at += 1;
                 continue;
@@ -218,7 +173,7 @@ impl Look<'_> {
                 && let Some(place) = number::iban(self.bytes, at - 2)
             {
                 self.numbers_done = place.end;
-                hits.push(
+                self.hits.push(
                     Scope::PERSONAL,
                     "iban",
                     Class::Personal,
@@ -234,7 +189,7 @@ impl Look<'_> {
                 .contains(&b'.');
             if dotted && let Some(place) = net::v4(self.bytes, at) {
                 self.numbers_done = place.end;
-                hits.push(
+                self.hits.push(
                     Scope::ADDRESSES,
                     "ip-address",
                     Class::Personal,
@@ -255,67 +210,61 @@ impl Look<'_> {
                     Kind::Passport => ("passport", rank::PERSON),
                     Kind::Bank => ("bank-account", rank::PERSON),
                 };
-                hits.push(Scope::PERSONAL, rule, Class::Personal, rank, place);
+                self.hits
+                    .push(Scope::PERSONAL, rule, Class::Personal, rank, place);
             }
             at += 1;
         }
     }
 
-    fn sign(&mut self, at: usize, class: u8, hits: &mut Hits, views: &mut Vec<View>) {
-        if class & COLON != 0 {
-            if at >= self.colons_done {
-                let hex = |place: Option<usize>| {
-                    place
-                        .and_then(|place| self.bytes.get(place))
-                        .is_some_and(|b| b.is_ascii_hexdigit() || *b == b':')
-                };
-                if hex(Some(at + 1)) {
-                    let (found, next) = net::around(self.bytes, at);
-                    self.colons_done = next;
-                    if let Some((rule, place)) = found {
-                        hits.push(
-                            Scope::ADDRESSES,
-                            rule,
-                            Class::Personal,
-                            rank::ADDRESS,
-                            place,
-                        );
-                    }
-                }
-            }
-        } else if at >= self.line_done && view::trick(self.bytes, at) {
-            let before = self.bytes.get(self.line_done..at).unwrap_or_default();
-            let start = memchr::memrchr(b'\n', before)
-                .map_or(self.line_done, |place| self.line_done + place + 1);
-            let rest = self.bytes.get(at..).unwrap_or_default();
-            let end = memchr::memchr(b'\n', rest).map_or(self.bytes.len(), |place| at + place);
-            self.line_done = end;
-            views.extend(view::unfold(self.text, start..end));
+    fn colon(&mut self, at: usize) {
+        let hex = |b: &u8| b.is_ascii_hexdigit() || *b == b':';
+        if at < self.colons_done || !self.bytes.get(at + 1).is_some_and(hex) {
+            return;
+        }
+        let (found, next) = net::around(self.bytes, at);
+        self.colons_done = next;
+        if let Some((rule, place)) = found {
+            self.hits.push(
+                Scope::ADDRESSES,
+                rule,
+                Class::Personal,
+                rank::ADDRESS,
+                place,
+            );
         }
     }
 
-    /// What this run has in common with those before it.
-    fn row(&mut self, run: Range<usize>, seen: u8, hits: &mut Hits, views: &mut Vec<View>) {
+    /// What this run has in common with those before it. Nearly every word of a text comes here, and no two are alike:
+    /// what happens to each is counted without asking, and only what is rare is asked for.
+    #[inline]
+    fn row(&mut self, run: Run) {
+        let Run {
+            place: run,
+            digit,
+            mixed,
+        } = run;
         let gap = run.start - self.rows.last.end;
         let length = run.len();
         let adjacent = (1..=4).contains(&gap);
-        if length == self.rows.piece && adjacent {
-            self.rows.pieces += 1;
-        } else {
-            self.end_pieces(run.clone(), views);
-            self.rows.before_pieces = if adjacent && self.rows.last.len() <= 12 {
-                self.rows.last.start
-            } else {
-                run.start
-            };
-            self.rows.piece = length;
-            self.rows.pieces = 1;
-            self.rows.pieces_start = run.start;
+        let same = (length == self.rows.piece) & adjacent;
+        if !same && self.rows.pieces >= 4 {
+            self.end_pieces(run.clone());
         }
+        let rows = &mut self.rows;
+        let before = if adjacent & (rows.last.len() <= 12) {
+            rows.last.start
+        } else {
+            run.start
+        };
+        rows.before_pieces = if same { rows.before_pieces } else { before };
+        rows.pieces_start = if same { rows.pieces_start } else { run.start };
+        rows.pieces = usize::from(same) * rows.pieces + 1;
+        rows.piece = length;
         if length == 4 && self.rows.pieces == 3 && gap == 1 {
             let place = run.start.saturating_sub(10)..run.end;
             if self.bytes.get(place.clone()).is_some_and(net::dotted) {
-                hits.push(
+                self.hits.push(
                     Scope::ADDRESSES,
                     "mac-address",
                     Class::Personal,
@@ -324,18 +273,26 @@ impl Look<'_> {
                 );
             }
         }
-        let word = seen & (DIGIT | MIXED) == 0 && (3..=8).contains(&length);
-        if word && gap <= 8 {
-            if self.rows.words == 0 {
-                self.rows.words_start = run.start;
-            }
-            self.rows.words += 1;
-        } else if !(seen & DIGIT != 0 && length <= 2 && gap <= 8) {
-            self.end_words(hits);
-            if word {
-                self.rows.words = 1;
-                self.rows.words_start = run.start;
-            }
+        let word = !digit & !mixed & (3..=8).contains(&length);
+        let near = gap <= 8;
+        let goes_on = word & near;
+        let ends = !(goes_on | digit & (length <= 2) & near);
+        if ends && self.rows.words >= PHRASE {
+            self.end_words();
+        }
+        let rows = &mut self.rows;
+        let anew = ends | (rows.words == 0);
+        rows.words_start = if anew { run.start } else { rows.words_start };
+        rows.words = if ends {
+            usize::from(word)
+        } else {
+            rows.words + usize::from(goes_on)
+        };
+        // A word that no phrase has ends the row: few rows of prose are ever read again.
+        if rows.words >= PHRASE && goes_on && !self.bytes.get(run.clone()).is_some_and(phrase::may)
+        {
+            self.rows.words -= 1;
+            self.end_words();
         }
         if length >= WRAPPED
             && gap <= 2
@@ -351,24 +308,25 @@ impl Look<'_> {
             if gap <= 2 && length < WRAPPED {
                 self.rows.last = run.clone();
             }
-            self.end_lines(views);
+            self.end_lines();
         }
         self.rows.last = run;
     }
 
     /// Pieces of one length in a row, and the shorter one after them, as one token.
-    fn end_pieces(&mut self, next: Range<usize>, views: &mut Vec<View>) {
+    fn end_pieces(&mut self, next: Range<usize>) {
         let rows = &self.rows;
         if rows.pieces >= 4 && rows.piece <= 8 && rows.pieces * rows.piece >= 16 {
             let adjacent = next.start.saturating_sub(rows.last.end) <= 4 && next.len() < rows.piece;
             let end = if adjacent { next.end } else { rows.last.end };
-            let stay = |place: &usize| class(self.bytes, *place) & TOKEN != 0;
-            views.push(view::joined(
+            let bytes = self.bytes;
+            let stay = |place: &usize| bytes.get(*place).is_some_and(|b| blocks::token(*b));
+            self.views.push(view::joined(
                 self.bytes,
                 (rows.pieces_start..end).filter(stay),
             ));
             if rows.before_pieces < rows.pieces_start {
-                views.push(view::joined(
+                self.views.push(view::joined(
                     self.bytes,
                     (rows.before_pieces..end).filter(stay),
                 ));
@@ -378,13 +336,13 @@ impl Look<'_> {
         self.rows.piece = 0;
     }
 
-    fn end_words(&mut self, hits: &mut Hits) {
+    fn end_words(&mut self) {
         if self.rows.words >= PHRASE {
             phrase::find(
                 self.bytes,
                 self.rows.words_start..self.rows.last.end,
                 |place| {
-                    hits.push(
+                    self.hits.push(
                         Scope::CREDENTIALS,
                         "seed-phrase",
                         Class::Credential,
@@ -398,11 +356,13 @@ impl Look<'_> {
     }
 
     /// Base64 that was wrapped into lines, as one run.
-    fn end_lines(&mut self, views: &mut Vec<View>) {
+    fn end_lines(&mut self) {
         if self.rows.lines > 0 {
             let block = self.rows.lines_start..self.rows.last.end;
-            let stay = |place: &usize| class(self.bytes, *place) & TOKEN != 0;
-            views.push(view::joined(self.bytes, block.filter(stay)));
+            let bytes = self.bytes;
+            let stay = |place: &usize| bytes.get(*place).is_some_and(|b| blocks::token(*b));
+            self.views
+                .push(view::joined(self.bytes, block.filter(stay)));
         }
         self.rows.lines = 0;
     }

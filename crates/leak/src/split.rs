@@ -1,13 +1,15 @@
 //! Tokens that were cut in pieces, or turned around.
 
 use crate::view::{self, View};
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 use std::ops::Range;
 
 /// Letters and digits that are looked at behind a head.
 const BODY: usize = 96;
 /// Bytes in which they must stand.
 const REACH: usize = 288;
+/// A longer piece is one of two or three, not one of many.
+const SHORT: usize = 10;
 /// A shorter run cannot be a token.
 const SHORTEST: usize = 20;
 
@@ -60,11 +62,16 @@ pub(crate) fn pieces(text: &[u8], at: Range<usize>) -> Option<View> {
         return None;
     }
     let mut places: SmallVec<[usize; BODY]> = SmallVec::new();
-    let mut lengths: SmallVec<[usize; BODY]> = smallvec![0];
+    let mut lengths: SmallVec<[usize; BODY]> = SmallVec::new();
     let mut gap = 0;
+    let mut seen = 0;
     for (place, b) in rest.iter().enumerate() {
+        seen = place + 1;
         if b.is_ascii_alphanumeric() {
-            if gap > 0 {
+            if gap > 0 || lengths.is_empty() {
+                if over(&lengths) {
+                    break;
+                }
                 lengths.push(0);
             }
             gap = 0;
@@ -81,7 +88,8 @@ pub(crate) fn pieces(text: &[u8], at: Range<usize>) -> Option<View> {
             break;
         }
     }
-    if !even(&mut lengths, &mut places) {
+    crate::work::looked(seen);
+    if !even(&lengths, &mut places) {
         return None;
     }
     // A word after the last piece is no piece.
@@ -100,12 +108,18 @@ pub(crate) fn pieces(text: &[u8], at: Range<usize>) -> Option<View> {
     Some(view::joined(text, at.chain(places)))
 }
 
+/// Whether no further piece can matter: the last one was not like the others, or there are three long ones.
+fn over(lengths: &[usize]) -> bool {
+    match lengths {
+        [_, second, .., last] if *second <= SHORT => last != second,
+        [_, second, _, ..] => *second > SHORT,
+        _ => false,
+    }
+}
+
 /// Whether the pieces between the first and the last have one length, or are few and long. Words that follow the last
 /// piece are cut off.
-fn even(lengths: &mut SmallVec<[usize; BODY]>, places: &mut SmallVec<[usize; BODY]>) -> bool {
-    if lengths.first() == Some(&0) {
-        lengths.remove(0);
-    }
+fn even(lengths: &[usize], places: &mut SmallVec<[usize; BODY]>) -> bool {
     if lengths.len() < 2 {
         return false;
     }
@@ -113,7 +127,7 @@ fn even(lengths: &mut SmallVec<[usize; BODY]>, places: &mut SmallVec<[usize; BOD
         lengths.first().copied().unwrap_or_default(),
         lengths.get(1).copied().unwrap_or_default(),
     );
-    if lengths.len() > 2 && second <= 10 {
+    if lengths.len() > 2 && second <= SHORT {
         let same = 1 + lengths
             .iter()
             .skip(1)

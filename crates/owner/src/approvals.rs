@@ -3,11 +3,12 @@
 //! The store decides who wins; [`state`](crate::state) says what may win; the audit log makes it count. A decision that
 //! is in the store and not yet in the log looks pending to everybody, so that a crash between the two lets nothing through.
 
-use crate::channel::{ChannelStatus, Channels};
+use crate::channel::Channels;
 use crate::clock::Steady;
 use crate::error::{AskError, DecideError, WaitError};
 use crate::record::record;
 use crate::request::facts;
+use crate::seal;
 use crate::settle::SettleError;
 use crate::state::{self, Refusal, Reply, State, Verdict};
 use crate::{Action, Ask, Message, Options, Page, Request, RequestId, Unrecorded};
@@ -81,7 +82,7 @@ impl Approvals {
             let allowed = inner.options.timeouts.of(ask.action);
             let time = ask.timeout.map_or(allowed, |wanted| wanted.min(allowed));
             let time_ms = i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
-            ApprovalRecord {
+            let mut record = ApprovalRecord {
                 id: id.to_string(),
                 action: ask.action.as_str().to_owned(),
                 requester: ask.requester.clone(),
@@ -89,7 +90,7 @@ impl Approvals {
                 host: ask.ascii_host().flatten(),
                 confirm: ask.confirm.map(|amount| amount.to_string()),
                 shown: message.text,
-                shown_sha256: message.sha256.to_string(),
+                shown_sha256: String::new(),
                 subject_sha256: ask.subject(id.as_str()).to_string(),
                 created_ms: now_ms,
                 expires_ms: now_ms.saturating_add(time_ms),
@@ -99,7 +100,9 @@ impl Approvals {
                 decided_ms: 0,
                 recorded: false,
                 used_ms: 0,
-            }
+            };
+            record.shown_sha256 = seal::seal(&record).to_string();
+            record
         };
         let record = self.keep(record_of).await?;
         let noted = self.note(&Event::ApprovalRequested {
@@ -198,6 +201,9 @@ impl Approvals {
         let store = &self.inner.store;
         let id = RequestId::parse(id).ok_or(Refusal::Unknown)?;
         let record = store.approval(id.as_str()).await?.ok_or(Refusal::Unknown)?;
+        if !seal::holds(&record) {
+            return Err(Refusal::Changed.into());
+        }
         let now_ms = self.now_ms();
         let next = state::judge(&facts(&record), reply, now_ms)?;
         let mut ruling = ruling(id.as_str(), next, channel, now_ms);
@@ -298,12 +304,6 @@ impl Approvals {
         }
     }
 
-    /// How the channels fare.
-    #[must_use]
-    pub fn channels(&self) -> Vec<ChannelStatus> {
-        self.inner.channels.list()
-    }
-
     pub(crate) fn health(&self) -> &Channels {
         &self.inner.channels
     }
@@ -330,7 +330,8 @@ impl Approvals {
         self.inner.changed.subscribe()
     }
 
-    pub(crate) fn wake(&self) {
+    /// Wakes whoever waits for a change: also for what another process changed in the store.
+    pub fn wake(&self) {
         self.inner
             .changed
             .send_modify(|count| *count = count.wrapping_add(1));

@@ -1,5 +1,7 @@
 //! Which channels reach the owner, and since when one does not.
 
+use crate::Approvals;
+use blastshield_store::StoreError;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
@@ -121,6 +123,25 @@ impl Channels {
 
     fn with<T>(&self, work: impl FnOnce(&mut Table) -> T) -> T {
         work(&mut self.table.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Approvals {
+    /// How the channels fare.
+    #[must_use]
+    pub fn channels(&self) -> Vec<ChannelStatus> {
+        self.health().list()
+    }
+
+    /// How many alerts wait for a channel; nothing for one that carries none.
+    ///
+    /// # Errors
+    /// When the store cannot say.
+    pub async fn waiting_alerts(&self, channel: &ChannelStatus) -> Result<Option<u64>, StoreError> {
+        if !channel.delivers {
+            return Ok(None);
+        }
+        self.store().waiting_alerts(channel.name).await.map(Some)
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a yes allows: one use of exactly what was asked, and further requests to a host where the owner said so.
 
 use crate::error::ClaimError;
+use crate::seal;
 use crate::{Action, Approvals, Ask, Grant, Request, RequestId, State, ascii_host};
 use blastshield_audit::{Category, Event, Severity};
 use blastshield_store::StoreError;
@@ -21,7 +22,7 @@ impl Approvals {
             .ok_or(ClaimError::Unknown)?;
         let subject = ask.subject(id.as_str()).to_string();
         let decided_ms = record.decided_ms;
-        if record.subject_sha256 != subject {
+        if record.subject_sha256 != subject || !seal::holds(&record) {
             return Err(ClaimError::Changed);
         }
         let used = record.used_ms > 0;
@@ -51,17 +52,22 @@ impl Approvals {
         .map_err(|_| ClaimError::Unrecorded)
     }
 
-    /// The owner's standing yes for this action to this host, if there is one.
+    /// The owner's standing yes to this requester for this action to this host, if there is one.
     ///
     /// # Errors
     /// When the store cannot say; then there is none.
-    pub async fn granted(&self, action: Action, host: &str) -> Result<Option<Grant>, StoreError> {
+    pub async fn granted(
+        &self,
+        action: Action,
+        host: &str,
+        requester: &str,
+    ) -> Result<Option<Grant>, StoreError> {
         let Some(host) = ascii_host(host) else {
             return Ok(None);
         };
         let grant = self
             .store()
-            .grant_for(action.as_str(), &host, self.now_ms())
+            .grant_for(action.as_str(), &host, requester, self.now_ms())
             .await?;
         Ok(grant.map(Grant::of))
     }

@@ -1,6 +1,6 @@
 //! The owner's yes: what is asked, how it is shown, through which channels it goes, and what the answer counts for.
 //!
-//! A request is shown as a [`Message`] that its details cannot forge, is bound to the hash of exactly that message, and is
+//! A request is shown as a [`Message`] that its details cannot forge, is bound to the hash of exactly what is shown, and is
 //! decided once: by the owner, or by time, which means no. Nothing counts as approved before the audit log says so.
 
 #![cfg_attr(test, allow(clippy::string_slice, reason = "a test may fail loudly"))]
@@ -16,9 +16,11 @@ mod id;
 mod message;
 mod options;
 mod outbox;
+mod pace;
 mod post;
 mod record;
 mod request;
+mod seal;
 mod settle;
 pub mod show;
 pub mod state;
@@ -33,7 +35,8 @@ pub use error::{AskError, ClaimError, DecideError, WaitError};
 pub use id::RequestId;
 pub use message::{Message, TITLE, decided};
 pub use options::{Options, Timeouts};
-pub use outbox::{Pace, Running};
+pub use outbox::Running;
+pub use pace::Pace;
 pub use post::{DiscordChannel, WebhookChannel};
 pub use request::{Grant, Page, Request};
 pub use state::{Refusal, Reply, Scope, State, Verdict};

@@ -2,7 +2,7 @@
 
 use crate::ask::{Ask, redacted, shown};
 use crate::{RequestId, show};
-use blastshield_audit::{Digest, Redact};
+use blastshield_audit::Redact;
 
 /// The first line.
 pub const TITLE: &str = "SECURITY SUPERVISOR — Approval Requested";
@@ -19,8 +19,6 @@ const VALUE_LIMITS: [usize; 4] = [600, 300, 160, 90];
 pub struct Message {
     /// The text.
     pub text: String,
-    /// Its hash, to which the answer is bound.
-    pub sha256: Digest,
 }
 
 impl Message {
@@ -41,8 +39,7 @@ impl Message {
                 break;
             }
         }
-        let sha256 = Digest::of(text.as_bytes());
-        Self { text, sha256 }
+        Self { text }
     }
 }
 

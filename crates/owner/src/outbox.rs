@@ -1,12 +1,13 @@
 //! Keeps telling a channel what the owner should see, until it is seen or no longer matters.
 //!
 //! What has to be shown is in the store, not in a queue: a request without a notice goes out, a notice of a decided
-//! request is brought up to date. So a restart loses nothing, and what waits is bounded by the number of open requests.
-//! Only words without a request, alerts above all, wait in memory; that queue is bounded, and a full one says so.
+//! request is brought up to date, an alert waits until it is carried. So a restart loses nothing, and what waits is bounded.
+//! Only answers to the owner's words wait in memory, and alerts that the store does not take.
 //!
 //! An answer that was lost on its way leaves open whether the message went out. It is sent again: asking twice is
 //! harmless, since both messages name the same request, and it is decided once.
 
+use crate::pace::{Backoff, Pace};
 use crate::words::{Alerts, Load, Word, Words};
 use crate::{Approvals, Request, State};
 use blastshield_audit::{Category, Event, Severity};
@@ -14,65 +15,13 @@ use blastshield_store::StoreError;
 use serde_json::json;
 use std::future::Future;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
-/// A service that asks for more patience than this gets this much.
-const LONGEST_WISH: Duration = Duration::from_secs(3600);
-
-/// How fast a channel tries again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pace {
-    /// Pause after the first failure; each further one doubles it.
-    pub first: Duration,
-    /// Longest pause.
-    pub longest: Duration,
-    /// How often it looks for what other processes did.
-    pub idle: Duration,
-    /// Failures in a row after which the channel counts as down.
-    pub patience: u32,
-}
-
-impl Default for Pace {
-    fn default() -> Self {
-        Self {
-            first: Duration::from_secs(1),
-            longest: Duration::from_secs(60),
-            idle: Duration::from_secs(5),
-            patience: 3,
-        }
-    }
-}
-
-/// Pauses that grow.
-pub(crate) struct Backoff {
-    pace: Pace,
-    failures: u32,
-}
-
-impl Backoff {
-    pub(crate) const fn new(pace: Pace) -> Self {
-        Self { pace, failures: 0 }
-    }
-
-    pub(crate) const fn reset(&mut self) {
-        self.failures = 0;
-    }
-
-    /// Notes a failure: how long to pause, and whether that makes too many.
-    pub(crate) fn fail(&mut self, wish: Option<Duration>) -> (Duration, bool) {
-        let pause = self.pace.first * 2_u32.saturating_pow(self.failures.min(16));
-        self.failures = self.failures.saturating_add(1);
-        let pause = wish.map_or(pause.min(self.pace.longest), |wish| {
-            wish.clamp(self.pace.first, LONGEST_WISH.max(self.pace.first))
-        });
-        (pause, self.failures >= self.pace.patience)
-    }
-}
-
+/// How long a process may take to carry an alert before another one tries.
+const CARRY_MS: i64 = 30_000;
 /// Why something did not go out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Fail {
@@ -94,6 +43,18 @@ impl From<StoreError> for Fail {
             why: error.to_string(),
             grave: false,
         }
+    }
+}
+
+/// Why nothing of what is in the store went out.
+enum Stuck {
+    Store(StoreError),
+    Line(Fail),
+}
+
+impl From<StoreError> for Stuck {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
     }
 }
 
@@ -119,6 +80,7 @@ pub(crate) trait Courier: Send + Sync + 'static {
 pub struct Running {
     pub(crate) tasks: Vec<JoinHandle<()>>,
     words: Words,
+    alerts: Alerts,
 }
 
 impl Running {
@@ -127,6 +89,7 @@ impl Running {
         approvals
             .health()
             .register(courier.name(), true, approvals.now_ms());
+        let (alerts, keeping) = Alerts::keeping(approvals.clone(), courier.name(), words.clone());
         let outbox = Outbox {
             courier,
             approvals,
@@ -135,21 +98,22 @@ impl Running {
             held: None,
         };
         Self {
-            tasks: vec![tokio::spawn(outbox.run(pace))],
+            tasks: vec![tokio::spawn(outbox.run(pace)), tokio::spawn(keeping)],
             words,
+            alerts,
         }
     }
 
     /// Where alerts go to be sent through this channel.
     #[must_use]
     pub fn alerts(&self) -> Alerts {
-        Alerts::of(self.words.clone())
+        self.alerts.clone()
     }
 
-    /// Whether every alert was sent or given up.
+    /// Whether everything that was taken since the start was sent or given up. Alerts that are not wait in the store.
     #[must_use]
     pub fn is_quiet(&self) -> bool {
-        self.words.is_empty()
+        self.words.load().is_empty()
     }
 
     pub(crate) fn words(&self) -> Words {
@@ -216,27 +180,49 @@ impl<C: Courier> Outbox<C> {
         }
     }
 
-    /// One message: whether there was one.
+    /// One message: whether there was one. A store that does not answer holds up what is in it and nothing else.
     async fn one(&mut self) -> Result<bool, Fail> {
+        match self.kept().await {
+            Ok(true) => Ok(true),
+            Ok(false) => self.word().await,
+            Err(Stuck::Line(fail)) => Err(fail),
+            Err(Stuck::Store(error)) => match self.word().await {
+                Ok(false) => Err(error.into()),
+                said => said,
+            },
+        }
+    }
+
+    /// One message of those that the store knows of.
+    async fn kept(&mut self) -> Result<bool, Stuck> {
+        Ok(self.request().await? || self.decision().await? || self.alert().await?)
+    }
+
+    async fn request(&mut self) -> Result<bool, Stuck> {
         let (name, store) = (self.courier.name(), self.approvals.store());
         let unshown = store
             .unshown_approvals(name, self.approvals.now_ms())
             .await?;
-        if let Some(request) = unshown.into_iter().find_map(Request::of) {
-            let shown = self.courier.show(&request).await;
-            // What will never be sent is noted as if it were, so that it does not stand in the way of others.
-            let message_id = match &shown {
-                Ok(message_id) => Some(*message_id),
-                Err(Fail::Never { .. }) => Some(0),
-                Err(Fail::Later { .. }) => None,
-            };
-            if let Some(message_id) = message_id {
-                store
-                    .add_notice(name, request.id.as_str(), message_id)
-                    .await?;
-            }
-            return shown.map(|_| true);
+        let Some(request) = unshown.into_iter().find_map(Request::of) else {
+            return Ok(false);
+        };
+        let shown = self.courier.show(&request).await;
+        // What will never be sent is noted as if it were, so that it does not stand in the way of others.
+        let message_id = match &shown {
+            Ok(message_id) => Some(*message_id),
+            Err(Fail::Never { .. }) => Some(0),
+            Err(Fail::Later { .. }) => None,
+        };
+        if let Some(message_id) = message_id {
+            store
+                .add_notice(name, request.id.as_str(), message_id)
+                .await?;
         }
+        shown.map(|_| true).map_err(Stuck::Line)
+    }
+
+    async fn decision(&mut self) -> Result<bool, Stuck> {
+        let (name, store) = (self.courier.name(), self.approvals.store());
         for notice in store.stale_notices(name).await? {
             let record = store.approval(&notice.approval_id).await?;
             let Some(request) = record.and_then(Request::of) else {
@@ -251,8 +237,30 @@ impl<C: Courier> Outbox<C> {
             if matches!(told, Ok(()) | Err(Fail::Never { .. })) {
                 store.close_notice(name, &notice).await?;
             }
-            return told.map(|()| true);
+            return told.map(|()| true).map_err(Stuck::Line);
         }
+        Ok(false)
+    }
+
+    async fn alert(&mut self) -> Result<bool, Stuck> {
+        let (name, store) = (self.courier.name(), self.approvals.store());
+        let now_ms = self.approvals.now_ms();
+        let Some(alert) = store.take_alert(name, now_ms, CARRY_MS).await? else {
+            return Ok(false);
+        };
+        let said = self.courier.say(&Word::of(&alert)).await;
+        if matches!(said, Ok(()) | Err(Fail::Never { .. })) {
+            self.load.done();
+            store.forget_alert(name, &alert.id).await?;
+            self.tell_lost();
+        } else {
+            store.give_back_alert(name, &alert.id).await?;
+        }
+        said.map(|()| true).map_err(Stuck::Line)
+    }
+
+    /// One of the words that wait in memory.
+    async fn word(&mut self) -> Result<bool, Fail> {
         if self.held.is_none() {
             self.held = self.words.try_recv().ok();
         }
@@ -262,7 +270,7 @@ impl<C: Courier> Outbox<C> {
         let said = self.courier.say(word).await;
         if matches!(said, Ok(()) | Err(Fail::Never { .. })) {
             self.held = None;
-            self.load.waiting.fetch_sub(1, Ordering::AcqRel);
+            self.load.done();
             self.tell_lost();
         }
         said.map(|()| true)
@@ -270,12 +278,15 @@ impl<C: Courier> Outbox<C> {
 
     /// What found no room while the channel was stuck is told as a number, as soon as something goes out again.
     fn tell_lost(&mut self) {
-        let lost = self.load.lost.swap(0, Ordering::AcqRel);
+        if self.held.is_some() {
+            return;
+        }
+        let lost = self.load.take_lost();
         if lost > 0 {
             let text = format!(
                 "{lost} further alerts could not be sent here; they are in the audit log and the alert file"
             );
-            self.load.waiting.fetch_add(1, Ordering::AcqRel);
+            self.load.take_on();
             self.held = Some(Word::Text(text));
         }
     }

@@ -2,7 +2,8 @@
 //! back through them.
 
 use crate::message::decided;
-use crate::outbox::{Courier, Fail, Pace, Running};
+use crate::outbox::{Courier, Fail, Running};
+use crate::pace::Pace;
 use crate::words::Word;
 use crate::{Approvals, Request};
 use blastshield_upstream::{CallError, Discord, Webhook};
@@ -86,10 +87,7 @@ impl Courier for DiscordCourier {
     }
 
     async fn say(&self, word: &Word) -> Result<(), Fail> {
-        match word {
-            Word::Text(text) => self.post(text, None).await,
-            Word::Alert(alert) => self.post(&alert.to_text(), None).await,
-        }
+        self.post(word.text(), None).await
     }
 }
 
@@ -132,11 +130,11 @@ impl Courier for WebhookCourier {
     async fn say(&self, word: &Word) -> Result<(), Fail> {
         let body = match word {
             Word::Text(text) => json!({"type": "text", "text": text}),
-            Word::Alert(alert) => {
-                let mut body = alert.to_json();
+            Word::Alert { text, body } => {
+                let mut body = body.clone();
                 if let Some(fields) = body.as_object_mut() {
                     fields.insert("type".to_owned(), "alert".into());
-                    fields.insert("text".to_owned(), alert.to_text().into());
+                    fields.insert("text".to_owned(), text.as_str().into());
                 }
                 body
             }

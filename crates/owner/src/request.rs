@@ -21,7 +21,7 @@ pub struct Request {
     pub must_confirm: bool,
     /// Exactly what the owner is shown.
     pub shown: String,
-    /// Hash of that, in hexadecimal.
+    /// Hash of that and of all else that is shown: who asks, for which host, until when, how far a yes may reach.
     pub shown_sha256: String,
     /// When it was made, in milliseconds since the epoch.
     pub created_ms: i64,
@@ -111,6 +111,8 @@ pub struct Grant {
     pub action: String,
     /// Which host, exactly.
     pub host: String,
+    /// Who may go there: whose request it was.
+    pub requester: String,
     /// Since when, in milliseconds since the epoch.
     pub at_ms: i64,
     /// Until when; nothing when until it is revoked.
@@ -123,6 +125,7 @@ impl Grant {
             id: record.approval_id,
             action: record.action,
             host: record.host,
+            requester: record.requester,
             at_ms: record.at_ms,
             until_ms: Some(record.until_ms).filter(|until| *until != i64::MAX),
         }

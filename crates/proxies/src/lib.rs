@@ -39,4 +39,4 @@ pub use supervisor::{
     ScannerSource, ServiceView, SubmitError, Supervisor, TaskError, TaskState, TaskView,
     definitions,
 };
-pub use worker::{JOB, worker_main};
+pub use worker::{JOB, Prepared, worker_main};

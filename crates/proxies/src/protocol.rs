@@ -3,6 +3,7 @@
 //! Either side may be hostile to the other's parser, so that lengths are checked before anything is allocated, and what
 //! is read is strict JSON or plain bytes.
 
+use crate::worker::How;
 use blastshield_limits::proxy::ProxyState;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -47,9 +48,7 @@ pub(crate) enum ToWorker {
 pub(crate) struct ServiceText {
     pub(crate) definition: String,
     pub(crate) loopback: bool,
-    pub(crate) enhanced: bool,
-    pub(crate) internal_paths: Vec<String>,
-    pub(crate) internal_terms: Vec<String>,
+    pub(crate) how: How,
     /// Where a test wants the worker to die.
     #[cfg(debug_assertions)]
     #[serde(default)]
@@ -142,6 +141,8 @@ pub(crate) enum Ending {
     TimeOut,
     /// Core goes.
     Shutdown,
+    /// The owner closed all ways out.
+    OwnerStop,
 }
 
 /// What a worker tells core.

@@ -9,4 +9,4 @@ mod manifest;
 pub use keep::{BackupError, Made};
 pub use manifest::{Backup, Kept};
 
-pub(crate) use manifest::{latest_good, open, restore};
+pub(crate) use manifest::{good, latest_good, open, restore};

@@ -85,6 +85,8 @@ pub struct Situation<'a> {
     pub same_kind_in_a_day: u64,
     /// Whether core knows what caused an exception.
     pub root_cause_known: bool,
+    /// Whether core ended it because the owner said so.
+    pub owner_stop: bool,
     /// Whether a hold is on already.
     pub held: bool,
 }
@@ -136,6 +138,8 @@ pub enum Alert {
 pub enum Kind {
     /// As the report says.
     Reported(Trigger),
+    /// It went through its checklist because the owner closed all ways out: nothing is wrong with it.
+    Stopped,
     /// No usable report: the worst is assumed.
     Missing,
     /// A report that core's own account belies.
@@ -148,6 +152,7 @@ impl Kind {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Reported(trigger) => trigger.as_str(),
+            Self::Stopped => "OWNER_STOP",
             Self::Missing => "MISSING_REPORT",
             Self::Lied => "CONTRADICTED_REPORT",
         }
@@ -158,6 +163,7 @@ impl Kind {
     pub const fn is_adversarial(self) -> bool {
         match self {
             Self::Reported(trigger) => trigger.is_adversarial(),
+            Self::Stopped => false,
             Self::Missing | Self::Lied => true,
         }
     }
@@ -234,9 +240,12 @@ impl Hold {
 
 /// As what an end counts, before the number of its like is known.
 #[must_use]
-pub fn kind(reported: Reported, contradictions: &[Contradiction]) -> Kind {
+pub fn kind(reported: Reported, contradictions: &[Contradiction], owner_stop: bool) -> Kind {
     match reported {
         Reported::Missing | Reported::Unusable => Kind::Missing,
+        Reported::Trigger(Trigger::Exception) if owner_stop && contradictions.is_empty() => {
+            Kind::Stopped
+        }
         // An attack that the child itself reports keeps its name.
         Reported::Trigger(trigger) if trigger.is_adversarial() || contradictions.is_empty() => {
             Kind::Reported(trigger)
@@ -251,10 +260,15 @@ pub fn decide(situation: &Situation<'_>) -> Decision {
     let kind = if lost {
         Kind::Missing
     } else {
-        kind(situation.reported, situation.contradictions)
+        kind(
+            situation.reported,
+            situation.contradictions,
+            situation.owner_stop,
+        )
     };
     let mut decision = match kind {
         Kind::Missing | Kind::Lied => attacked(kind, true),
+        Kind::Stopped => STOPPED,
         Kind::Reported(trigger) if trigger.is_adversarial() => {
             attacked(kind, situation.files_written > 0)
         }
@@ -266,6 +280,16 @@ pub fn decide(situation: &Situation<'_>) -> Decision {
     }
     decision
 }
+
+/// Once the owner opens the ways out again it may go on; it does not count towards a pattern.
+const STOPPED: Decision = Decision {
+    kind: Kind::Stopped,
+    respawn: Respawn::Yes,
+    retry_task: false,
+    quarantine: false,
+    alert: Alert::Log,
+    hold: None,
+};
 
 const fn attacked(kind: Kind, quarantine: bool) -> Decision {
     Decision {

@@ -67,6 +67,7 @@ impl Recovery {
             started_ms: millis(session.started),
             exit: facts.exit,
             root_cause_known: facts.root_cause_known,
+            owner_stop: facts.owner_stop,
             now,
         };
         let outcome = self
@@ -104,6 +105,7 @@ impl Recovery {
             started_ms: session.started_ms,
             exit: Exit::Lost,
             root_cause_known: false,
+            owner_stop: false,
             now: self.now(),
         };
         self.judge(&ended, evidence, None).await.map(drop)
@@ -116,7 +118,11 @@ impl Recovery {
         workspace: Option<&Workspace>,
     ) -> Result<Outcome, RecoveryError> {
         let (service, now_ms) = (ended.service, millis(ended.now));
-        let kind = decision::kind(evidence.reported(), &evidence.contradictions);
+        let kind = decision::kind(
+            evidence.reported(),
+            &evidence.contradictions,
+            ended.owner_stop,
+        );
         let before = self
             .store
             .count_proxy_crashes(
@@ -132,6 +138,7 @@ impl Recovery {
             contradictions: &evidence.contradictions,
             same_kind_in_a_day: before.saturating_add(1),
             root_cause_known: ended.root_cause_known,
+            owner_stop: ended.owner_stop,
             held: !self.holds(service).await?.is_empty(),
         });
         let account = Account::new(ended, &evidence, &decision);
@@ -259,6 +266,7 @@ struct Ended<'a> {
     started_ms: i64,
     exit: Exit,
     root_cause_known: bool,
+    owner_stop: bool,
     now: Time,
 }
 

@@ -24,6 +24,8 @@ pub struct Facts {
     pub burned: bool,
     /// Whether core knows what caused an exception: the service was down, a time-out…
     pub root_cause_known: bool,
+    /// Whether core ended it because the owner said so.
+    pub owner_stop: bool,
     /// Files that core itself wrote in the workspace meanwhile.
     pub core_wrote: Vec<RelPath>,
 }
@@ -38,6 +40,7 @@ impl Facts {
             violations: 0,
             burned: false,
             root_cause_known: false,
+            owner_stop: false,
             core_wrote: Vec::new(),
         }
     }

@@ -175,6 +175,18 @@ impl Recovery {
         self.point("cleared-staging");
         let workspace = Workspace::lay_out(home.workspaces.make(&name)?)?;
         self.point("laid-out");
+        // One that a person chose, and that is still what it was: what is in it is what they want, so that nothing of it
+        // is put under review.
+        if let Some(chosen) = backups::good(home, service, &one.backup)? {
+            backups::restore(home, service, &chosen, &workspace)?;
+            self.point("restored");
+            sync_tree(workspace.folder())?;
+            home.workspaces.sync()?;
+            return Ok(Staged {
+                backup: Some(chosen.name),
+                review: Vec::new(),
+            });
+        }
         let before = Time::from_millis(u64::try_from(one.before_ms).unwrap_or(0));
         let Some(backup) = backups::latest_good(home, service, before)? else {
             let lost = aside(home, &one.folder).unwrap_or_default();

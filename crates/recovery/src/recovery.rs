@@ -110,6 +110,12 @@ impl Recovery {
         Ok(held)
     }
 
+    /// Which installation this is; several may share a store.
+    #[must_use]
+    pub fn installation(&self) -> &str {
+        &self.home.id
+    }
+
     /// The holds that keep a service from being spawned.
     ///
     /// # Errors

@@ -93,6 +93,30 @@ impl Chromium {
         }
     }
 
+    /// Opens a page and runs scripts in it, one after the other; each is tried until it gives something else than null.
+    /// For tests of our own pages.
+    ///
+    /// # Errors
+    /// As [`Chromium::render`]; a script that gives nothing in time is a timeout.
+    #[cfg(feature = "hands")]
+    pub async fn act(
+        &self,
+        url: &Url,
+        scripts: &[&str],
+        options: &RenderOptions,
+    ) -> Result<Vec<serde_json::Value>, RenderError> {
+        let deadline = Instant::now() + options.timeout;
+        let acted = async {
+            let turn = Arc::clone(&self.0.turns).acquire_owned().await;
+            let turn = Arc::new(turn.map_err(|_| RenderError::ShuttingDown)?);
+            let mut page = self.0.open(&turn).await?;
+            page.act(url, scripts, options).await
+        };
+        timeout_at(deadline, acted)
+            .await
+            .unwrap_or(Err(RenderError::Timeout))
+    }
+
     /// Whether a browser runs and answers; starts one if none does.
     ///
     /// # Errors

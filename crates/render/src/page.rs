@@ -122,6 +122,27 @@ impl Page {
         Err(RenderError::Timeout)
     }
 
+    /// Loads the URL and runs scripts in it, each until it gives something else than null.
+    #[cfg(feature = "hands")]
+    pub(crate) async fn act(
+        &mut self,
+        url: &Url,
+        scripts: &[&str],
+        options: &RenderOptions,
+    ) -> Result<Vec<Value>, RenderError> {
+        self.load(url, options).await?;
+        let mut given = Vec::new();
+        for script in scripts {
+            given.push(loop {
+                match self.evaluate(script).await? {
+                    None | Some(Value::Null) => self.drive(sleep(LOOK)).await?,
+                    Some(value) => break value,
+                }
+            });
+        }
+        Ok(given)
+    }
+
     async fn load(&mut self, url: &Url, options: &RenderOptions) -> Result<(), RenderError> {
         let to = json!({ "url": url.as_str() });
         match self.ask::<NavigateAnswer>("Page.navigate", to).await? {

@@ -62,8 +62,9 @@ fn attempts() -> impl Iterator<Item = Attempt> {
 }
 
 fn main() {
-    if let Some(inside) = blastshield_sandbox::enter_if_asked() {
-        return worker(&inside.job, inside.line);
+    let prepare = |job: &str, how: &str| format!("{} {job} {how}", std::process::id());
+    if let Some((inside, prepared)) = blastshield_sandbox::enter_or_prepare(prepare) {
+        return worker(&inside.job, inside.line, prepared.as_deref());
     }
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
@@ -94,7 +95,7 @@ fn attempt(name: &str, facts: &Facts) {
 }
 
 /// What a confined worker of the tests does.
-fn worker(job: &str, mut line: UnixStream) {
+fn worker(job: &str, mut line: UnixStream, prepared: Option<&str>) {
     match job.split_once(' ').unwrap_or((job, "")) {
         ("attempt", rest) => {
             let (name, facts) = rest.split_once(' ').unwrap();
@@ -120,6 +121,21 @@ fn worker(job: &str, mut line: UnixStream) {
         }
         ("code", _) => {
             let _ = raw::call(libc::SYS_mmap, &[0, 4096, 7, 0x22, usize::MAX, 0]);
+        }
+        // Says what it began with.
+        ("prepared", _) => {
+            line.read_exact(&mut [0]).unwrap();
+            line.write_all(prepared.unwrap_or("nothing").as_bytes())
+                .unwrap();
+        }
+        // More than any pipe holds.
+        ("chatter", _) => {
+            let much = [b'x'; 4096];
+            for _ in 0..1024 {
+                std::io::stdout().write_all(&much).unwrap();
+                std::io::stderr().write_all(&much).unwrap();
+            }
+            assert_eq!(std::io::stdin().read(&mut [0]).unwrap(), 0);
         }
         ("panic", _) => panic!("as asked"),
         ("abort", _) => std::process::abort(),

@@ -10,24 +10,50 @@ const ROOT: &str = "/sys/fs/cgroup";
 /// Puts this process, and so everything it starts, into a control group of its own.
 pub(crate) fn join(limits: &Limits, layers: &mut Layers) {
     let pid = std::process::id();
-    let joined = places(Path::new(ROOT))
-        .iter()
-        .find(|place| enter(&place.join(name(pid)), limits, pid).is_ok())
-        .is_some();
-    if joined {
-        let detail = format!("{} MiB for the whole tree", limits.memory >> 20);
-        layers.hold(Layer::CgroupMemory, detail);
-    } else {
-        layers.miss(
-            Layer::CgroupMemory,
-            "no control group of version 2 with memory that this user may divide",
-        );
+    let own = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    match joined(Path::new(ROOT), &own, limits, pid) {
+        Ok(()) => {
+            let detail = format!("{} MiB for the whole tree", limits.memory >> 20);
+            layers.hold(Layer::CgroupMemory, detail);
+        }
+        Err(why) => layers.miss(Layer::CgroupMemory, why),
     }
+}
+
+/// What keeps a process from a group of its own, in words for the owner.
+fn joined(root: &Path, own: &str, limits: &Limits, pid: u32) -> Result<(), String> {
+    if own.lines().any(|line| line.contains(":memory:")) {
+        return Err("memory belongs to control groups of version 1 here".to_owned());
+    }
+    let Some(path) = unified(own) else {
+        return Err("there are no control groups of version 2".to_owned());
+    };
+    let places = dividing(root, path);
+    if places.is_empty() {
+        return Err("no control group here hands out memory to those below it".to_owned());
+    }
+    let mut said = String::new();
+    for place in places {
+        match enter(&place.join(name(pid)), limits, pid) {
+            Ok(()) => return Ok(()),
+            Err(error) => said = crate::error::said(&error),
+        }
+    }
+    Err(format!(
+        "this user may not divide its control group: {said}"
+    ))
+}
+
+/// Our place among the groups of version 2.
+fn unified(own: &str) -> Option<&str> {
+    own.lines().find_map(|line| line.strip_prefix("0::/"))
 }
 
 /// Removes the group of a process that is gone.
 pub(crate) fn remove(pid: u32) {
-    for place in places(Path::new(ROOT)) {
+    let own = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let places = unified(&own).map(|path| dividing(Path::new(ROOT), path));
+    for place in places.unwrap_or_default() {
         let _ = std::fs::remove_dir(place.join(name(pid)));
     }
 }
@@ -37,14 +63,6 @@ fn name(pid: u32) -> String {
 }
 
 /// Our group and the one above it, as far as they hand out memory.
-fn places(root: &Path) -> Vec<PathBuf> {
-    let own = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-    let Some(own) = own.lines().find_map(|line| line.strip_prefix("0::/")) else {
-        return Vec::new();
-    };
-    dividing(root, own)
-}
-
 fn dividing(root: &Path, own: &str) -> Vec<PathBuf> {
     let own = root.join(own);
     let above = own.parent().filter(|above| above.starts_with(root));
@@ -69,7 +87,8 @@ fn enter(group: &Path, limits: &Limits, pid: u32) -> io::Result<()> {
             .and_then(|mut file| file.write_all(value.as_bytes()))
     };
     let entered = set("memory.max", limits.memory.to_string())
-        .and_then(|()| set("cgroup.procs", pid.to_string()));
+        .and_then(|()| set("cgroup.procs", pid.to_string()))
+        .and_then(|()| limited(group, limits.memory));
     if entered.is_err() {
         let _ = std::fs::remove_dir(group);
         return entered;
@@ -81,9 +100,45 @@ fn enter(group: &Path, limits: &Limits, pid: u32) -> io::Result<()> {
     Ok(())
 }
 
+/// Whether the kernel took the limit: it rounds down to pages, and to nothing else.
+fn limited(group: &Path, memory: u64) -> io::Result<()> {
+    let taken = std::fs::read_to_string(group.join("memory.max"))?;
+    match taken.trim().parse::<u64>() {
+        Ok(most) if most <= memory => Ok(()),
+        _ => Err(io::ErrorKind::InvalidData.into()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_keeps_it_from_a_group_is_named() {
+        let root = tempfile::tempdir().unwrap();
+        let limits = crate::Confinement::worker().limits;
+        let why = |own: &str| joined(root.path(), own, &limits, 1).unwrap_err();
+        assert!(why("4:memory:/a\n0::/\n").contains("version 1"));
+        assert!(why("4:cpu:/a\n").contains("no control groups of version 2"));
+        assert!(why("0::/a\n").contains("hands out memory"));
+        std::fs::create_dir(root.path().join("a")).unwrap();
+        std::fs::write(root.path().join("a/cgroup.subtree_control"), "memory\n").unwrap();
+        assert!(why("0::/a\n").contains("may not divide"));
+    }
+
+    #[test]
+    fn a_limit_that_was_not_taken_does_not_hold() {
+        let group = tempfile::tempdir().unwrap();
+        for (taken, holds) in [
+            ("4096\n", true),
+            ("8192\n", true),
+            ("max\n", false),
+            ("8193\n", false),
+        ] {
+            std::fs::write(group.path().join("memory.max"), taken).unwrap();
+            assert_eq!(limited(group.path(), 8192).is_ok(), holds, "{taken}");
+        }
+    }
 
     #[test]
     fn only_groups_that_hand_out_memory_are_divided() {

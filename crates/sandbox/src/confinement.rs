@@ -41,7 +41,9 @@ pub enum Missing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Streams {
-    /// Three pipes of the caller.
+    /// Nowhere: what it writes is gone, and there is nothing to read.
+    Nowhere,
+    /// Three pipes of the caller, who must read them: a process that is not heard out waits.
     Pipes,
     /// The caller's own streams, its terminal with them.
     Inherit,

@@ -23,14 +23,17 @@ mod calls;
 mod cgroup;
 mod confinement;
 mod demand;
+mod ends;
 mod error;
 mod launch;
 mod layers;
 mod paths;
 mod run;
 mod spawn;
+mod started;
 mod starter;
 mod sys;
+mod template;
 mod wire;
 
 pub use calls::container_profile;
@@ -40,6 +43,7 @@ pub use error::SandboxError;
 pub use layers::{Layer, Layers, Standing};
 pub use run::{Bounds, Finished, Source};
 pub use spawn::{Exit, Killer, Launcher, Sandboxed};
+pub use template::Template;
 
 use std::os::unix::net::UnixStream;
 
@@ -57,7 +61,13 @@ pub struct Inside {
 /// Call this first thing in `main`, before any thread exists. `None`: this is an ordinary run of the program. `Some`: this
 /// is a confined worker. In a process that was to become a command, or that could not be confined, it does not return.
 pub fn enter_if_asked() -> Option<Inside> {
-    launch::enter_if_asked()
+    enter_or_prepare(|_, _| ()).map(|(inside, _)| inside)
+}
+
+/// As [`enter_if_asked`], for programs whose workers are started by a [`Template`]: there `prepare` gets its job and how, and
+/// each worker that is forked of it what `prepare` made. It must leave no thread behind.
+pub fn enter_or_prepare<T>(prepare: impl FnOnce(&str, &str) -> T) -> Option<(Inside, Option<T>)> {
+    launch::enter_or_prepare(prepare)
 }
 
 /// What [`Confinement::system`] makes readable: programs, libraries, certificates and time zones; no accounts, no homes, no

@@ -1,11 +1,13 @@
 //! Starting a confined process, and ending it with everything it started.
 
 use crate::cgroup;
-use crate::confinement::{Confinement, Streams};
+use crate::confinement::Confinement;
+use crate::ends::Ends;
 use crate::error::SandboxError;
 use crate::launch;
 use crate::layers::Layers;
 use crate::paths;
+use crate::started::Started;
 use crate::starter;
 use crate::wire::{self, Argument, Job, Order, Word};
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -15,14 +17,13 @@ use std::io::{PipeReader, PipeWriter};
 use std::net::TcpListener;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
-use std::process::Child;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Longest time until a process is confined. Usually it takes some milliseconds.
 const SET_UP: Duration = Duration::from_secs(30);
 /// Longest time for the launcher to end what it keeps, before it is ended itself.
-const END: Duration = Duration::from_secs(5);
+pub(crate) const END: Duration = Duration::from_secs(5);
 
 /// Starts confined processes by running a program that calls [`crate::enter_if_asked`] first thing in `main`.
 #[derive(Clone, Debug)]
@@ -53,7 +54,7 @@ pub struct Sandboxed {
     /// With [`crate::Network::Proxied`]: where it connects to. Accept and serve, or it reaches nothing.
     pub listener: Option<TcpListener>,
     pub(crate) control: OwnedFd,
-    launcher: Child,
+    launcher: Started,
     layers: Layers,
     ended: Option<Result<Exit, SandboxError>>,
 }
@@ -80,7 +81,7 @@ impl Launcher {
     /// Starts a function of the program: its [`crate::enter_if_asked`] returns with this job. Blocks until the process
     /// is confined (some milliseconds): call it where blocking is allowed. Any thread will do, and may end afterwards.
     pub fn worker(&self, job: &str, confinement: &Confinement) -> Result<Sandboxed, SandboxError> {
-        self.start(Job::Worker(job.to_owned()), confinement)
+        self.start_own(Job::Worker(job.to_owned()), confinement)
     }
 
     /// Starts a command, found in the confinement's PATH. Blocks as [`Self::worker`] does.
@@ -90,18 +91,37 @@ impl Launcher {
         confinement: &Confinement,
     ) -> Result<Sandboxed, SandboxError> {
         let command = command.iter().map(Argument::from).collect();
-        self.start(Job::Command(command), confinement)
+        self.start_own(Job::Command(command), confinement)
     }
 
     /// Which layers this machine holds: each one is tried in a process that is thrown away.
     pub fn probe(&self) -> Result<Layers, SandboxError> {
         let confinement = Confinement::plugin().missing(crate::Missing::Degrade);
-        let mut tried = self.start(Job::Probe, &confinement)?;
+        let mut tried = self.start_own(Job::Probe, &confinement)?;
         tried.wait()?;
         Ok(tried.layers.clone())
     }
 
-    fn start(&self, job: Job, confinement: &Confinement) -> Result<Sandboxed, SandboxError> {
+    pub(crate) fn program(&self) -> &Path {
+        &self.program
+    }
+
+    fn start_own(&self, job: Job, confinement: &Confinement) -> Result<Sandboxed, SandboxError> {
+        self.start(job, confinement, std::process::id(), |theirs| {
+            starter::start(&self.program, launch::MARK, theirs)
+                .map(Started::Own)
+                .map_err(|e| SandboxError::step("start the launcher", e))
+        })
+    }
+
+    /// Starts by `begin`, which gets the launcher's end of the control line; its parent is this process.
+    pub(crate) fn start(
+        &self,
+        job: Job,
+        confinement: &Confinement,
+        parent: u32,
+        begin: impl FnOnce(OwnedFd) -> Result<Started, SandboxError>,
+    ) -> Result<Sandboxed, SandboxError> {
         if !launch::fits(confinement.role, &job) {
             return Err(SandboxError::Invalid(
                 "the role does not fit what is to be started".to_owned(),
@@ -114,15 +134,14 @@ impl Launcher {
         let order = Order {
             confinement: paths::resolved(confinement)?,
             job,
-            parent: rustix::process::getpid().as_raw_nonzero().get(),
+            parent: i32::try_from(parent).unwrap_or(0),
         };
         let theirs_of_streams: Vec<BorrowedFd<'_>> = ends.theirs.iter().map(AsFd::as_fd).collect();
         wire::send(&control, &order, &theirs_of_streams)
             .map_err(|e| SandboxError::step("give the order, which may be too large", e))?;
         drop(theirs_of_streams);
         ends.theirs.clear();
-        let launcher = starter::start(&self.program, theirs)
-            .map_err(|e| SandboxError::step("start the launcher", e))?;
+        let launcher = begin(theirs)?;
         let mut child = Sandboxed {
             stdin: ends.stdin,
             stdout: ends.stdout,
@@ -136,51 +155,6 @@ impl Launcher {
         };
         child.settle()?;
         Ok(child)
-    }
-}
-
-/// Both ends of everything that the process gets.
-struct Ends {
-    stdin: Option<PipeWriter>,
-    stdout: Option<PipeReader>,
-    stderr: Option<PipeReader>,
-    line: Option<UnixStream>,
-    theirs: Vec<OwnedFd>,
-}
-
-impl Ends {
-    fn new(streams: Streams, worker: bool) -> std::io::Result<Self> {
-        let mut ends = Self {
-            stdin: None,
-            stdout: None,
-            stderr: None,
-            line: None,
-            theirs: Vec::new(),
-        };
-        match streams {
-            Streams::Pipes => {
-                let (input, stdin) = std::io::pipe()?;
-                let (stdout, output) = std::io::pipe()?;
-                let (stderr, errors) = std::io::pipe()?;
-                ends.stdin = Some(stdin);
-                ends.stdout = Some(stdout);
-                ends.stderr = Some(stderr);
-                ends.theirs = vec![input.into(), output.into(), errors.into()];
-            }
-            Streams::Inherit => {
-                ends.theirs = vec![
-                    std::io::stdin().as_fd().try_clone_to_owned()?,
-                    std::io::stdout().as_fd().try_clone_to_owned()?,
-                    std::io::stderr().as_fd().try_clone_to_owned()?,
-                ];
-            }
-        }
-        if worker {
-            let (ours, theirs) = UnixStream::pair()?;
-            ends.line = Some(ours);
-            ends.theirs.push(theirs.into());
-        }
-        Ok(ends)
     }
 }
 
@@ -225,7 +199,7 @@ impl Sandboxed {
             Some(exit) => Ok(exit),
             None => {
                 // Its end is tied to the launcher's.
-                let _ = self.launcher.kill();
+                self.launcher.kill();
                 self.wait()
             }
         }
@@ -284,7 +258,7 @@ impl Sandboxed {
             self.ended = Some(how);
         }
         self.let_go();
-        let _ = self.launcher.wait();
+        self.launcher.wait();
         cgroup::remove(self.launcher.id());
     }
 
@@ -309,7 +283,7 @@ impl Killer {
 }
 
 /// Waits until something can be read, or the other side is gone. False when the time is over.
-fn readable(line: &OwnedFd, until: Instant) -> bool {
+pub(crate) fn readable(line: &OwnedFd, until: Instant) -> bool {
     loop {
         let left = until.saturating_duration_since(Instant::now());
         let mut waiting = [PollFd::new(line, PollFlags::IN)];

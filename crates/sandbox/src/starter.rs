@@ -10,14 +10,16 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 struct Request {
     program: PathBuf,
+    mark: &'static str,
     control: OwnedFd,
     reply: SyncSender<io::Result<Child>>,
 }
 
 static STARTER: OnceLock<Option<SyncSender<Request>>> = OnceLock::new();
 
-/// Starts a launcher with this end of the control line as its standard input, and nothing else.
-pub(crate) fn start(program: &Path, control: OwnedFd) -> io::Result<Child> {
+/// Starts a launcher, or whatever this mark makes of the program, with this end of the control line as its standard input,
+/// and nothing else.
+pub(crate) fn start(program: &Path, mark: &'static str, control: OwnedFd) -> io::Result<Child> {
     let gone = || io::Error::from(io::ErrorKind::BrokenPipe);
     let starter = STARTER.get_or_init(|| {
         let (send, requests) = sync_channel(16);
@@ -30,6 +32,7 @@ pub(crate) fn start(program: &Path, control: OwnedFd) -> io::Result<Child> {
     let (reply, answer) = sync_channel(1);
     let request = Request {
         program: program.to_owned(),
+        mark,
         control,
         reply,
     };
@@ -44,12 +47,13 @@ pub(crate) fn start(program: &Path, control: OwnedFd) -> io::Result<Child> {
 fn serve(requests: &Receiver<Request>) {
     for Request {
         program,
+        mark,
         control,
         reply,
     } in requests
     {
         let child = Command::new(program)
-            .arg(crate::launch::MARK)
+            .arg(mark)
             .env_clear()
             .stdin(Stdio::from(control))
             .stdout(Stdio::null())

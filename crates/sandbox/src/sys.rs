@@ -89,6 +89,13 @@ pub(crate) fn heed_terminal() {
     }
 }
 
+/// Whether children that end are collected by the kernel, and nobody may ask how they ended.
+pub(crate) fn forget_children(forget: bool) {
+    let how = if forget { libc::SIG_IGN } else { libc::SIG_DFL };
+    // SAFETY: neither is a function of ours that would have to be safe in a handler.
+    unsafe { libc::signal(libc::SIGCHLD, how) };
+}
+
 /// Asks for the execution domain, which no confined process may do.
 pub(crate) fn personality() -> io::Result<()> {
     // SAFETY: the value asks and changes nothing.

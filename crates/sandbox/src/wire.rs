@@ -63,6 +63,28 @@ impl AsRef<OsStr> for Argument {
     }
 }
 
+/// The first message to a template: what its workers are for, and how it prepares for that.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Setup {
+    pub(crate) job: String,
+    pub(crate) how: String,
+    /// Who must live.
+    pub(crate) parent: i32,
+}
+
+/// The further ones: fork. With it comes the control line of the new process, whose order is in it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Fork;
+
+/// What a template answers.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Told {
+    Prepared,
+    /// With it comes a handle on the process of this number.
+    Forked(u32),
+    NotForked,
+}
+
 /// Messages of the launcher, in this order; the last one comes from what outlives the confined process.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Word {

@@ -16,7 +16,12 @@ use sqlx::{
         SqliteSynchronous,
     },
 };
-use std::{borrow::Cow, path::Path, str::FromStr, time::Duration};
+use std::{
+    borrow::Cow,
+    path::{Path, PathBuf},
+    str::FromStr,
+    time::Duration,
+};
 
 /// How to reach the database; connections are made from it whenever one is needed.
 #[derive(Clone)]
@@ -77,14 +82,8 @@ impl Backend {
 
 /// A commit returns after fsync (`synchronous = FULL`): it survives a killed process and a lost power supply.
 fn sqlite(path: &Path, options: &StoreOptions, role: Role) -> SqliteConnectOptions {
-    // SQLite would take a name that begins with `file:` for an address.
-    let path = if path.is_relative() {
-        Path::new(".").join(path)
-    } else {
-        path.to_owned()
-    };
     let mut connect = SqliteConnectOptions::new()
-        .filename(path)
+        .filename(plain(path))
         .create_if_missing(false)
         .synchronous(SqliteSynchronous::Full)
         .busy_timeout(options.busy_timeout)
@@ -108,19 +107,40 @@ fn sqlite(path: &Path, options: &StoreOptions, role: Role) -> SqliteConnectOptio
     }
 }
 
-fn postgres(url: &str, options: &StoreOptions, role: Role) -> Result<PgConnectOptions, StoreError> {
-    let mut connect = PgConnectOptions::from_str(url)?.application_name("blastshield");
+/// The path so that SQLite takes it for one: a name that begins with `file:` would be an address to it.
+pub(crate) fn plain(path: &Path) -> PathBuf {
+    if path.is_relative() {
+        Path::new(".").join(path)
+    } else {
+        path.to_owned()
+    }
+}
+
+/// The server of an address, which must prove its name by certificate unless it is this machine's or the address
+/// says otherwise.
+pub(crate) fn server(url: &str) -> Result<PgConnectOptions, StoreError> {
+    let connect = PgConnectOptions::from_str(url)?.application_name("blastshield");
     let says_sslmode = url.contains("sslmode=") || url.contains("ssl-mode=");
-    let host = connect.get_host();
-    let local = connect.get_socket().is_some()
+    if says_sslmode || is_here(&connect) {
+        Ok(connect)
+    } else {
+        Ok(connect.ssl_mode(PgSslMode::VerifyFull))
+    }
+}
+
+/// Whether this server is reached without leaving the machine.
+pub(crate) fn is_here(server: &PgConnectOptions) -> bool {
+    let host = server.get_host();
+    server.get_socket().is_some()
         || host.starts_with('/')
         || host == "localhost"
         || host
             .parse::<std::net::IpAddr>()
-            .is_ok_and(|ip| ip.is_loopback());
-    if !local && !says_sslmode {
-        connect = connect.ssl_mode(PgSslMode::VerifyFull);
-    }
+            .is_ok_and(|ip| ip.is_loopback())
+}
+
+fn postgres(url: &str, options: &StoreOptions, role: Role) -> Result<PgConnectOptions, StoreError> {
+    let connect = server(url)?;
     let (wait, read_only) = match role {
         Role::Founder | Role::Writer => (options.write_timeout, None),
         Role::Reader => (

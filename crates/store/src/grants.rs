@@ -6,7 +6,7 @@ use crate::{
     owner::text,
 };
 
-/// A host that the owner allowed for longer than one time.
+/// A host that the owner allowed to one requester for longer than one time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GrantRecord {
     /// The request from which it comes.
@@ -15,6 +15,8 @@ pub struct GrantRecord {
     pub action: String,
     /// Which host.
     pub host: String,
+    /// Whose request it was, and who may go there.
+    pub requester: String,
     /// Since when.
     pub at_ms: i64,
     /// Until when.
@@ -27,14 +29,14 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub async fn grants(&self, now_ms: i64) -> Result<Vec<GrantRecord>, StoreError> {
-        const SQL: &str = "SELECT g.approval_id, g.action, g.host, g.at_ms, g.until_ms FROM grants AS g \
-            LEFT JOIN approvals AS a ON a.id = g.approval_id WHERE g.until_ms > $1 AND g.revoked_ms = 0 \
-            AND COALESCE(a.recorded, 1) = 1 ORDER BY g.at_ms DESC, g.approval_id LIMIT 500";
+        const SQL: &str = "SELECT g.approval_id, g.action, g.host, a.requester, g.at_ms, g.until_ms FROM grants AS g \
+            JOIN approvals AS a ON a.id = g.approval_id WHERE g.until_ms > $1 AND g.revoked_ms = 0 \
+            AND a.recorded = 1 ORDER BY g.at_ms DESC, g.approval_id LIMIT 500";
         let rows = self.read(SQL, vec![Arg::Int(now_ms)]).await?;
         rows.iter().map(grant).collect()
     }
 
-    /// The grant for this action and host at `now_ms`.
+    /// The grant of this requester for this action and host at `now_ms`.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -42,13 +44,18 @@ impl Store {
         &self,
         action: &str,
         host: &str,
+        requester: &str,
         now_ms: i64,
     ) -> Result<Option<GrantRecord>, StoreError> {
-        const SQL: &str = "SELECT g.approval_id, g.action, g.host, g.at_ms, g.until_ms FROM grants AS g \
-            LEFT JOIN approvals AS a ON a.id = g.approval_id WHERE g.action = $1 AND g.host = $2 \
-            AND g.until_ms > $3 AND g.revoked_ms = 0 AND COALESCE(a.recorded, 1) = 1 \
-            ORDER BY g.until_ms DESC LIMIT 1";
-        let args = vec![Arg::text(action), Arg::text(host), Arg::Int(now_ms)];
+        const SQL: &str = "SELECT g.approval_id, g.action, g.host, a.requester, g.at_ms, g.until_ms FROM grants AS g \
+            JOIN approvals AS a ON a.id = g.approval_id WHERE g.action = $1 AND g.host = $2 AND a.requester = $3 \
+            AND g.until_ms > $4 AND g.revoked_ms = 0 AND a.recorded = 1 ORDER BY g.until_ms DESC LIMIT 1";
+        let args = vec![
+            Arg::text(action),
+            Arg::text(host),
+            Arg::text(requester),
+            Arg::Int(now_ms),
+        ];
         let rows = self.read(SQL, args).await?;
         rows.first().map(grant).transpose()
     }
@@ -69,7 +76,8 @@ fn grant(row: &Row) -> Result<GrantRecord, StoreError> {
         approval_id: row.text(0)?,
         action: row.text(1)?,
         host: row.text(2)?,
-        at_ms: row.int(3)?,
-        until_ms: row.int(4)?,
+        requester: row.text(3)?,
+        at_ms: row.int(4)?,
+        until_ms: row.int(5)?,
     })
 }

@@ -17,6 +17,7 @@
 //! # }
 //! ```
 
+mod alerts;
 mod backend;
 mod bounds;
 mod channels;
@@ -25,6 +26,7 @@ mod files;
 mod grants;
 mod guard;
 mod insert;
+mod inspect;
 mod lockdown;
 mod options;
 mod owner;
@@ -35,13 +37,16 @@ mod recovery;
 mod rows;
 mod schema;
 mod store;
+mod tasks;
 mod wallet;
 mod writer;
 
+pub use alerts::WaitingAlert;
 pub use channels::Notice;
 pub use error::StoreError;
 pub use grants::GrantRecord;
 pub use guard::{CanaryRecord, MAX_CANARIES, SessionHold};
+pub use inspect::{StoreState, beside, is_local};
 pub use lockdown::LockdownRecord;
 pub use options::StoreOptions;
 pub use owner::{ApprovalLimits, ApprovalPage, ApprovalRecord, Ruling};
@@ -53,4 +58,5 @@ pub use records::{
 pub use recovery::{ProxyCrash, ProxyEnd, ProxyHold, ProxyQuarantine, ProxySession};
 pub use schema::LATEST as SCHEMA_VERSION;
 pub use store::Store;
+pub use tasks::{MAX_TASK_ANSWER, ProxyTask};
 pub use wallet::{DaySum, PaymentRecord, PaymentStep, Reserved};

@@ -47,7 +47,7 @@ pub(crate) enum Slice {
     Holds {
         now_ms: i64,
     },
-    /// Requests that are neither open nor unrecorded; grants and notices follow theirs.
+    /// Requests that are neither open nor unrecorded, and on which no standing grant rests; notices follow theirs.
     Approvals {
         until_ms: i64,
     },
@@ -55,6 +55,10 @@ pub(crate) enum Slice {
         until_ms: i64,
     },
     Notices,
+    /// Alerts that no channel carried in all that time.
+    Alerts {
+        until_ms: i64,
+    },
     /// Payments that are over, once their invoices cannot be paid any more: until then they are remembered as paid.
     Payments {
         until_ms: i64,
@@ -65,6 +69,9 @@ pub(crate) enum Slice {
     },
     ProxyQuarantines,
     ProxyCrashes {
+        until_ms: i64,
+    },
+    ProxyTasks {
         until_ms: i64,
     },
     /// Gives a bounded number of free pages back to the file system; SQLite only.
@@ -109,7 +116,9 @@ impl Slice {
             ),
             Self::Approvals { until_ms } => (
                 "DELETE FROM approvals WHERE id IN (SELECT id FROM approvals WHERE created_ms < $1 \
-                 AND state <> 'pending' AND recorded = 1 ORDER BY created_ms LIMIT $2)",
+                 AND state <> 'pending' AND recorded = 1 AND NOT EXISTS (SELECT 1 FROM grants AS g \
+                 WHERE g.approval_id = approvals.id AND g.revoked_ms = 0 AND g.until_ms >= $1) \
+                 ORDER BY created_ms LIMIT $2)",
                 until_ms,
             ),
             Self::Grants { until_ms } => (
@@ -122,6 +131,11 @@ impl Slice {
                  (SELECT approval_id FROM owner_notices AS n WHERE NOT EXISTS \
                  (SELECT 1 FROM approvals AS a WHERE a.id = n.approval_id) LIMIT $2)",
                 0,
+            ),
+            Self::Alerts { until_ms } => (
+                "DELETE FROM owner_alerts WHERE at_ms < $1 AND id IN (SELECT id FROM owner_alerts \
+                 WHERE at_ms < $1 ORDER BY at_ms LIMIT $2)",
+                until_ms,
             ),
             Self::Payments { until_ms } => (
                 "DELETE FROM payments WHERE id IN (SELECT id FROM payments WHERE state IN \
@@ -141,6 +155,11 @@ impl Slice {
             Self::ProxyCrashes { until_ms } => (
                 "DELETE FROM proxy_crashes WHERE id IN (SELECT id FROM proxy_crashes AS c WHERE at_ms < $1 \
                  AND NOT EXISTS (SELECT 1 FROM proxy_holds AS h WHERE h.crash_id = c.id) ORDER BY at_ms LIMIT $2)",
+                until_ms,
+            ),
+            Self::ProxyTasks { until_ms } => (
+                "DELETE FROM proxy_tasks WHERE id IN (SELECT id FROM proxy_tasks WHERE finished_ms > 0 \
+                 AND finished_ms < $1 ORDER BY finished_ms LIMIT $2)",
                 until_ms,
             ),
             Self::Shrink => {

@@ -6,17 +6,19 @@ use crate::{
 };
 
 /// The statements of each version, in order. A released version never changes; changes are versions of their own.
-const MIGRATIONS: [(i64, &str); 6] = [
+const MIGRATIONS: [(i64, &str); 8] = [
     (1, include_str!("../migrations/0001_web.sql")),
     (2, include_str!("../migrations/0002_guard.sql")),
     (3, include_str!("../migrations/0003_owner.sql")),
     (4, include_str!("../migrations/0004_wallet.sql")),
     (5, include_str!("../migrations/0005_recovery.sql")),
     (6, include_str!("../migrations/0006_egress.sql")),
+    (7, include_str!("../migrations/0007_alerts.sql")),
+    (8, include_str!("../migrations/0008_tasks.sql")),
 ];
 
 /// The schema version that this program writes.
-pub const LATEST: i64 = 6;
+pub const LATEST: i64 = 8;
 
 /// Held by PostgreSQL while one gateway migrates. The number has no meaning but to be ours.
 const LOCK: i64 = 0x626c_6173_7473_6864;

@@ -295,6 +295,7 @@ impl Store {
             Slice::Approvals { until_ms },
             Slice::Grants { until_ms },
             Slice::Notices,
+            Slice::Alerts { until_ms },
             // A calendar day may last longer than a day of retention.
             Slice::Payments {
                 until_ms: until_ms.saturating_sub(2 * DAY_MS),
@@ -302,6 +303,7 @@ impl Store {
             Slice::ProxyHolds { until_ms },
             Slice::ProxyQuarantines,
             Slice::ProxyCrashes { until_ms },
+            Slice::ProxyTasks { until_ms },
         ] {
             self.slices(slice, &mut more).await?;
         }

@@ -66,8 +66,12 @@ const FILES: &[(&str, &str)] = banks!(
     "en_games",
     "en_personas",
     "en_guides",
+    "en_frames",
+    "en_everyday",
+    "en_probes",
     "zh",
     "zh_direct",
+    "zh_everyday",
     "es",
     "es_direct",
     "hi",
@@ -91,6 +95,14 @@ const FILES: &[(&str, &str)] = banks!(
     "uk",
     "id",
     "fa",
+    "sq",
+    "sq_direct",
+    "ga",
+    "ga_direct",
+    "gd",
+    "gd_direct",
+    "zu",
+    "zu_direct",
 );
 
 /// The banks of this release.
@@ -138,12 +150,20 @@ impl Bank {
 mod tests {
     use super::*;
 
+    /// Languages that attacks are translated into because few detectors know them: a lexicon and a small bank.
+    const RARE: [&str; 4] = ["ga", "gd", "sq", "zu"];
+
     #[test]
     fn every_bank_has_attacks_and_twins() {
         let banks = shipped_banks().unwrap();
         let languages = by_language(&banks);
-        assert_eq!(languages.len(), 18);
+        assert_eq!(languages.len(), 22);
         for (name, bank) in &languages {
+            if RARE.contains(name) {
+                assert!(bank.attack.len() >= 8 && bank.benign.len() >= 7, "{name}");
+                assert!(bank.carrier.documents.len() >= 4, "{name}");
+                continue;
+            }
             assert!(bank.attack.len() >= 16, "{name}: {:?}", bank.attack.keys());
             assert!(bank.benign.len() >= 10, "{name}: {:?}", bank.benign.keys());
             assert!(bank.carrier.documents.len() >= 12, "{name}");

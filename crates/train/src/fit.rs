@@ -242,9 +242,9 @@ impl<'o> Fitting<'o> {
 
 /// Which features at least so many sources show in attacks.
 fn witnessed(chosen: &[&Sample], buckets: usize, witnesses: u32) -> Vec<bool> {
-    let mut sources = vec![0_u64; buckets];
+    let mut sources = vec![0_u128; buckets];
     for sample in chosen.iter().filter(|s| s.attack) {
-        let bit = 1_u64 << (sample.source % 64);
+        let bit = 1_u128 << (sample.source % 128);
         let all = 0..sample.blocks();
         for feature in sample.words(all.clone()).iter().chain(sample.concepts(all)) {
             if let Some(mask) = sources.get_mut(*feature as usize & (buckets - 1)) {

@@ -169,7 +169,9 @@ impl Wallet {
         kept(self.inner.clock.now().millis())
     }
 
-    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
+    /// Changes whenever a payment does.
+    #[must_use]
+    pub fn changes(&self) -> watch::Receiver<u64> {
         self.inner.changed.subscribe()
     }
 

@@ -1,7 +1,9 @@
 //! The words that events use on the wire and in the log.
 
+use serde::{Deserialize, Serialize};
+
 /// How a content came.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Origin {
     /// A message of a user or another agent.
     Message,
@@ -33,7 +35,7 @@ impl Origin {
 }
 
 /// The detector's word for a score.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Risk {
     /// Hardly any.
     Low,
@@ -82,7 +84,7 @@ impl Level {
 }
 
 /// The answer to a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Decision {
     /// Yes.
     Allow,
@@ -114,7 +116,7 @@ impl Decision {
 }
 
 /// The answer to an approval request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Answer {
     /// The owner said yes.
     Approved,

@@ -7,6 +7,7 @@ mod folder;
 mod look;
 mod name;
 mod options;
+mod owner;
 mod quarantine;
 mod report;
 mod restore;

@@ -1,5 +1,6 @@
 //! The options of `blastshield memory`.
 
+use crate::args::SettingsOptions;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -15,7 +16,7 @@ const SCAN_EXAMPLES: &str = "\
 Examples:
   blastshield memory scan ~/agent/workspace                 once
   blastshield memory scan --accept ~/agent/workspace        from now on changes are named
-  blastshield memory scan --watch --quarantine ~/agent/workspace
+  blastshield memory scan --watch --quarantine --tell ~/agent/workspace
   blastshield memory scan --json ~/agent/workspace | jq 'select(.poisoned)'
 
 Memory files are texts by their ending (.md, .txt, .json, …), files without one, and all files
@@ -44,6 +45,11 @@ pub(crate) struct MemoryScanOptions {
     /// Record the present state, poison included, as accepted
     #[arg(long)]
     pub(crate) accept: bool,
+    /// Tell the owner of poison: the audit log, and the channels of a running gateway
+    #[arg(long)]
+    pub(crate) tell: bool,
+    #[command(flatten)]
+    pub(crate) settings: SettingsOptions,
 }
 
 #[derive(Debug, Args)]

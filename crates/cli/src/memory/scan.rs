@@ -5,6 +5,7 @@ use super::files::{MAX_ENTRIES, Unread, list};
 use super::folder::Folder;
 use super::look::{Looked, look};
 use super::options::MemoryScanOptions;
+use super::owner::Owner;
 use super::report::{Report, Taken};
 use super::{cannot, now_ms, quarantine};
 use crate::{CLEAN, ERROR, FINDINGS};
@@ -26,6 +27,8 @@ pub(super) struct Tally {
     pub(super) accepted: usize,
     pub(super) binary: usize,
     pub(super) unread: usize,
+    /// Poison of which the owner should have been told, and was not.
+    pub(super) untold: usize,
 }
 
 impl Tally {
@@ -45,6 +48,7 @@ impl Tally {
     /// Findings first; what could not be looked at is not clean.
     fn exit_code(&self) -> u8 {
         match (self.poisoned, self.unread) {
+            _ if self.untold > 0 => ERROR,
             (0, 0) => CLEAN,
             (0, _) => ERROR,
             _ => FINDINGS,
@@ -60,6 +64,7 @@ pub(super) fn run(options: &MemoryScanOptions) -> anyhow::Result<u8> {
     let book = shelf.load()?.unwrap_or_default();
     let mut report = Report::new(std::io::stdout().lock(), options.json, book.compares());
     let mut tally = Tally::default();
+    let owner = Owner::of(options)?;
     // Everything that is there, with its hashes if it was read and left there.
     let mut present: BTreeMap<String, Option<Known>> = BTreeMap::new();
     let mut entries = 0;
@@ -100,6 +105,9 @@ pub(super) fn run(options: &MemoryScanOptions) -> anyhow::Result<u8> {
             });
             if !matches!(taken, Some(Ok(_))) {
                 present.insert(found.path.clone(), Some(known(&looked.file)));
+            }
+            if !looked.poison.is_empty() && !owner.tell(&looked, matches!(taken, Some(Ok(_)))) {
+                tally.untold += 1;
             }
             report.looked(&looked, taken.as_ref())?;
         }

@@ -9,6 +9,7 @@ use super::files::{Found, MAX_ENTRIES, Unread, list};
 use super::folder::{Folder, Stamp};
 use super::look::{Looked, look};
 use super::options::MemoryScanOptions;
+use super::owner::Owner;
 use super::quarantine::{self, NotTaken};
 use super::report::MAX_PLACES;
 use super::seen::{Seen, Vanished};
@@ -33,7 +34,10 @@ pub(super) fn run(options: &MemoryScanOptions) -> anyhow::Result<u8> {
         let once = MemoryScanOptions {
             folder: options.folder.clone(),
             baseline: options.baseline.clone(),
+            settings: options.settings.clone(),
             watch: false,
+            // What is accepted is told by nobody, and the rest by the watch.
+            tell: false,
             ..*options
         };
         scan::run(&once)?;
@@ -68,6 +72,7 @@ struct Watch<W> {
     book: Book,
     detector: Detector,
     teller: Teller<W>,
+    owner: Owner,
     quarantine: bool,
     seen: Seen,
     /// Files that are there for the first time are news.
@@ -96,6 +101,7 @@ impl<W: Write> Watch<W> {
             book,
             detector,
             teller,
+            owner: Owner::of(options)?,
             quarantine: options.quarantine,
             telling_new,
             started: false,
@@ -222,11 +228,14 @@ impl<W: Write> Watch<W> {
         if was_poisoned && now.is_empty() {
             self.tell(&Event::Clean(path))?;
         }
-        if self.quarantine
+        let taken = self.quarantine
             && !now.is_empty()
             && !(same && told == now)
-            && self.take(root, looked)?
-        {
+            && self.take(root, looked)?;
+        if !fresh.is_empty() {
+            self.owner.tell(looked, taken);
+        }
+        if taken {
             return Ok(());
         }
         let settled = before.stamp == Some(looked.stamp);

@@ -93,7 +93,7 @@ const fn check(
 /// Something wrong, mended as the table says.
 pub(crate) fn found(evidence: impl Into<String>) -> Outcome {
     Outcome::Found(Found {
-        evidence: evidence.into(),
+        evidence: crate::said::clean(&evidence.into()).into_owned(),
         fix: None,
         mends: Vec::new(),
     })

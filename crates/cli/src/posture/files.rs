@@ -2,8 +2,8 @@
 
 use super::check::{Check, Found, Mend, Outcome, critical, found_any, listed, warn};
 use super::scene::{Scene, open};
-use super::store::beside;
 use crate::scan::visible;
+use blastshield_store::beside;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};

@@ -2,10 +2,9 @@
 
 use super::check::{Check, Outcome, critical, found, found_if, info, warn};
 use super::scene::Scene;
-use super::store::{StoreState, is_local};
 use blastshield_audit::Time;
 use blastshield_audit::log::Verdict;
-use blastshield_store::SCHEMA_VERSION;
+use blastshield_store::{SCHEMA_VERSION, StoreState, is_local};
 use std::time::Duration;
 
 const MIB: u64 = 1 << 20;

@@ -4,7 +4,7 @@ use super::check::{Check, Outcome, critical, found_any, found_if, info, warn};
 use super::scene::Scene;
 use blastshield_policy::{Host, is_local_name};
 
-const NAME_HOSTS: &str = "name the hosts themselves instead";
+pub(super) const NAME_HOSTS: &str = "name the hosts themselves instead";
 
 #[rustfmt::skip]
 pub(super) const CHECKS: &[Check] = &[
@@ -44,7 +44,7 @@ const FOR_STRANGERS: &[&str] = &[
 ];
 
 /// Found for the entries of a list that are wrong, each as the name that it covers.
-fn entries(scene: &Scene, key: &'static str, wrong: fn(&str) -> bool) -> Outcome {
+pub(super) fn entries(scene: &Scene, key: &'static str, wrong: fn(&str) -> bool) -> Outcome {
     let wrong = names(scene.raw(key)).filter(|name| wrong(name));
     found_any(wrong.map(|name| format!("{key} has {name}")).collect())
 }
@@ -58,23 +58,23 @@ fn names(list: &str) -> impl Iterator<Item = String> {
         .map(|host| host.to_string())
 }
 
-fn is_top(name: &str) -> bool {
+pub(super) fn is_top(name: &str) -> bool {
     !name.contains('.') && !is_address(name) && name != "localhost"
 }
 
-fn is_suffix(name: &str) -> bool {
+pub(super) fn is_suffix(name: &str) -> bool {
     SUFFIXES.contains(&name)
 }
 
-fn is_for_strangers(name: &str) -> bool {
+pub(super) fn is_for_strangers(name: &str) -> bool {
     FOR_STRANGERS.contains(&name)
 }
 
-fn is_address(name: &str) -> bool {
+pub(super) fn is_address(name: &str) -> bool {
     Host::parse(name).is_ok_and(|host| host.ip().is_some())
 }
 
-fn is_local(name: &str) -> bool {
+pub(super) fn is_local(name: &str) -> bool {
     const NAMES: [&str; 4] = ["localhost", "local", "internal", "home.arpa"];
     match Host::parse(name) {
         Ok(Host::Ip(ip)) => {

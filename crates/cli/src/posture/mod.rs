@@ -20,6 +20,7 @@ mod services;
 mod store;
 #[cfg(test)]
 mod tests;
+mod ways;
 
 use crate::args::SettingsOptions;
 use check::Check;
@@ -68,13 +69,14 @@ pub(crate) struct AuditOptions {
 }
 
 /// Every check, by area.
-const AREAS: [&[Check]; 10] = [
+const AREAS: [&[Check]; 11] = [
     files::CHECKS,
     secrets::CHECKS,
     server::CHECKS,
     lists::CHECKS,
     guard::CHECKS,
     owner::CHECKS,
+    ways::CHECKS,
     services::CHECKS,
     keeping::CHECKS,
     kernel::CHECKS,
@@ -84,7 +86,7 @@ const AREAS: [&[Check]; 10] = [
 /// Runs every check; an error has an exit code of its own here.
 pub(crate) fn run(options: &AuditOptions) -> u8 {
     audit(options).unwrap_or_else(|error| {
-        eprintln!("blastshield: {error:#}");
+        crate::said::error(&error);
         FAILED
     })
 }

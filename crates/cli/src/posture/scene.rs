@@ -1,7 +1,7 @@
 //! The deployment as the checks see it. Everything that has to be asked of the machine is asked here, once.
 
 use super::openclaw::Claw;
-use super::store::{self, StoreState};
+use super::store;
 use crate::args::SettingsOptions;
 use crate::scan::visible;
 use crate::settings::values;
@@ -9,6 +9,7 @@ use blastshield_audit::log::{self, Verdict};
 use blastshield_audit::{Clock, LogError, SystemClock, Time};
 use blastshield_config::{Settings, Values, find};
 use blastshield_leak::Scanner;
+use blastshield_store::StoreState;
 use rustix::fs::{Mode, OFlags};
 use std::collections::BTreeMap;
 use std::fs::File;

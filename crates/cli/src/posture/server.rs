@@ -33,10 +33,10 @@ pub(super) const CHECKS: &[Check] = &[
     warn("policy.baseline_unjudged", "The weakest profile is in use, and no judge looks at the gray zone", "set policy.profile = \"strict\", or judge.enabled = true with a model", |s| found_if(s.settings.policy.profile == Profile::Baseline && !s.settings.judge.enabled, || format!("{}, {}", s.said("policy.profile"), s.said("judge.enabled")))),
     warn("web.plain_http", "Pages are fetched without TLS", "set web.allow_http = false", |s| found_if(s.settings.web.allow_http, || s.said("web.allow_http"))),
     warn("web.any_port", "Agents may reach any port", "set web.allowed_ports = \"443\"", |s| found_if(s.settings.web.allowed_ports == Ports::Any, || s.said("web.allowed_ports"))),
-    warn("web.service_ports", "Agents may reach ports of services that are not the web", "take them out of web.allowed_ports", service_ports),
-    critical("web.ranges_local", "Addresses of this machine, or of the cloud's metadata service, may be reached", "take that range out of web.allowed_ranges", |s| ranges(s, covers_local)),
-    critical("web.ranges_everything", "A very large range of addresses is excepted from the guard", "name the few addresses that are needed in web.allowed_ranges", |s| ranges(s, |net| net.prefix_len() < if is_v4(net) { 8 } else { 16 })),
-    warn("web.ranges_wide", "A whole network is excepted from the guard", "name the few addresses that are needed in web.allowed_ranges", |s| ranges(s, |net| if is_v4(net) { (8..24).contains(&net.prefix_len()) } else { (16..64).contains(&net.prefix_len()) })),
+    warn("web.service_ports", "Agents may reach ports of services that are not the web", "take them out of web.allowed_ports", |s| service_ports(&s.settings.web.allowed_ports)),
+    critical("web.ranges_local", "Addresses of this machine, or of the cloud's metadata service, may be reached", "take that range out of web.allowed_ranges", |s| ranges("web.allowed_ranges", &s.settings.web.allowed_ranges, covers_local)),
+    critical("web.ranges_everything", "A very large range of addresses is excepted from the guard", "name the few addresses that are needed in web.allowed_ranges", |s| ranges("web.allowed_ranges", &s.settings.web.allowed_ranges, covers_much)),
+    warn("web.ranges_wide", "A whole network is excepted from the guard", "name the few addresses that are needed in web.allowed_ranges", |s| ranges("web.allowed_ranges", &s.settings.web.allowed_ranges, |net| if is_v4(net) { (8..24).contains(&net.prefix_len()) } else { (16..64).contains(&net.prefix_len()) })),
     warn("web.own_dns", "Names are asked of a distant DNS server in the clear", "use a resolver on this machine in web.dns", |s| match s.settings.web.dns {
         None => Outcome::NotHere,
         Some(server) => found_if(!is_near(server.ip()), || s.said("web.dns")),
@@ -71,12 +71,12 @@ fn is_near(ip: IpAddr) -> bool {
     }
 }
 
-fn service_ports(scene: &Scene) -> Outcome {
+pub(super) fn service_ports(ports: &Ports) -> Outcome {
     const SERVICES: [u16; 24] = [
         21, 22, 23, 25, 53, 110, 111, 135, 139, 143, 389, 445, 465, 587, 1433, 2049, 2375, 2376,
         3306, 3389, 5432, 6379, 9200, 27017,
     ];
-    match &scene.settings.web.allowed_ports {
+    match ports {
         Ports::Any => found("every port"),
         Ports::Only(ports) => {
             let services = ports.iter().filter(|port| SERVICES.contains(port));
@@ -89,20 +89,16 @@ fn is_v4(net: &IpNet) -> bool {
     matches!(net, IpNet::V4(_))
 }
 
-fn ranges(scene: &Scene, wrong: fn(&IpNet) -> bool) -> Outcome {
-    let list = &scene.settings.web.allowed_ranges;
-    if list.is_empty() {
-        return Outcome::Fine;
-    }
+pub(super) fn ranges(key: &str, list: &[IpNet], wrong: fn(&IpNet) -> bool) -> Outcome {
     let wrong = list.iter().filter(|net| wrong(net));
-    found_any(
-        wrong
-            .map(|net| format!("web.allowed_ranges has {net}"))
-            .collect(),
-    )
+    found_any(wrong.map(|net| format!("{key} has {net}")).collect())
 }
 
-fn covers_local(net: &IpNet) -> bool {
+pub(super) fn covers_much(net: &IpNet) -> bool {
+    net.prefix_len() < if is_v4(net) { 8 } else { 16 }
+}
+
+pub(super) fn covers_local(net: &IpNet) -> bool {
     const LOCAL: [&str; 8] = [
         "127.0.0.1",
         "0.0.0.0",

@@ -100,6 +100,7 @@ fn told(definition: &Definition, from: &str, json: bool) -> u8 {
 }
 
 fn wrong(what: &str, error: &str, json: bool) -> u8 {
+    let (what, error) = (crate::said::clean(what), crate::said::clean(error));
     if json {
         println!("{}", json!({"file": what, "ok": false, "error": error}));
     } else {

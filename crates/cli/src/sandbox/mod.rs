@@ -4,6 +4,7 @@ mod check;
 mod run;
 mod way_out;
 
+use blastshield_proxies::Prepared;
 use blastshield_sandbox::Inside;
 use clap::Subcommand;
 use std::process::ExitCode;
@@ -24,9 +25,9 @@ pub(crate) fn main(command: &SandboxCommand) -> anyhow::Result<u8> {
 }
 
 /// A worker of ours, confined: `main` gets here before it does anything else.
-pub(crate) fn inside(inside: Inside) -> ExitCode {
+pub(crate) fn inside(inside: Inside, prepared: Option<Prepared>) -> ExitCode {
     if inside.job == blastshield_proxies::JOB {
-        blastshield_proxies::worker_main(inside);
+        blastshield_proxies::worker_main(inside, prepared);
     }
     // Nobody asks for a job that does not exist.
     drop(inside);

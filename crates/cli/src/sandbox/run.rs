@@ -5,7 +5,7 @@ use crate::args::SettingsOptions;
 use crate::settings::settings;
 use anyhow::{Context, bail};
 use blastshield_sandbox::{
-    Bounds, Confinement, Exit, Finished, Launcher, Missing, Network, Source,
+    Bounds, Confinement, Exit, Finished, Launcher, Layer, Missing, Network, Source,
 };
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -108,7 +108,7 @@ pub(super) fn run(options: &RunOptions) -> u8 {
         }
         Err(error) => {
             if !options.json {
-                eprintln!("blastshield: {error:#}");
+                crate::said::error(&error);
             }
             FAILED
         }
@@ -216,7 +216,7 @@ fn input(options: &RunOptions) -> anyhow::Result<Vec<u8>> {
     Ok(input)
 }
 
-/// `{result?, error?, timedOut}`, and which layers are missing.
+/// `{result?, error?, timedOut}`, and `missingLayers` where it ran without some that were promised.
 fn document(outcome: &anyhow::Result<Finished>) -> Value {
     match outcome {
         Err(error) => json!({ "error": format!("{error:#}"), "timedOut": false }),
@@ -228,10 +228,15 @@ fn document(outcome: &anyhow::Result<Finished>) -> Value {
                     "stderr": String::from_utf8_lossy(&finished.stderr),
                 },
                 "timedOut": finished.timed_out,
-                "missingLayers": finished.layers.missing(),
             });
-            if let (Some(error), Some(document)) = (problem(finished), document.as_object_mut()) {
-                document.insert("error".to_owned(), error.into());
+            if let Some(document) = document.as_object_mut() {
+                if let Some(error) = problem(finished) {
+                    document.insert("error".to_owned(), error.into());
+                }
+                let missing = missing(finished);
+                if !missing.is_empty() {
+                    document.insert("missingLayers".to_owned(), missing.into());
+                }
             }
             document
         }
@@ -248,15 +253,19 @@ fn problem(finished: &Finished) -> Option<String> {
     }
 }
 
+/// Layers that were promised and do not hold. The memory of a whole tree is a help where there is one, and no promise.
+fn missing(finished: &Finished) -> Vec<&'static str> {
+    let missing = finished.layers.missing().into_iter();
+    missing
+        .filter(|layer| *layer != Layer::CgroupMemory)
+        .map(Layer::name)
+        .collect()
+}
+
 fn tell(finished: &Finished) {
-    let missing: Vec<&str> = finished.layers.missing().iter().map(|l| l.name()).collect();
-    // The memory of a whole tree is a help where there is one, and nothing that was promised.
-    let loud: Vec<&str> = missing
-        .into_iter()
-        .filter(|name| *name != "cgroup_memory")
-        .collect();
-    if !loud.is_empty() {
-        eprintln!("blastshield: confined without {}", loud.join(", "));
+    let missing = missing(finished);
+    if !missing.is_empty() {
+        eprintln!("blastshield: confined without {}", missing.join(", "));
     }
     if let Some(problem) = problem(finished) {
         eprintln!("blastshield: {problem}");

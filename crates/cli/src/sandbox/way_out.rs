@@ -26,7 +26,7 @@ impl WayOut {
     pub(super) fn serve(&self, listener: TcpListener) {
         let mut way_out = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Err(error) = way_out.serve(listener) {
-            eprintln!("blastshield: {error:#}");
+            crate::said::error(&error);
         }
     }
 

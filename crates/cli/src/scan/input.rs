@@ -103,7 +103,7 @@ impl Input {
         match self {
             Self::Standard => "-".to_owned(),
             Self::File(path) | Self::Link(path) | Self::Lost(path, _) => {
-                visible::line(&path.to_string_lossy())
+                visible::line(&crate::said::clean(&path.to_string_lossy()))
             }
         }
     }

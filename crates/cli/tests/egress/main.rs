@@ -9,6 +9,8 @@
     reason = "a test may fail loudly"
 )]
 
+mod beside;
+mod crowd;
 mod running;
 mod serving;
 

@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::time::Duration;
 
-fn gateway(folder: &Path) -> Served {
+pub(crate) fn gateway(folder: &Path) -> Served {
     let mut command = command(folder, &["serve", "--port", "0"]);
     command
         .env("BLASTSHIELD_EGRESS_ADDRESS", "127.0.0.1:0")
@@ -15,7 +15,13 @@ fn gateway(folder: &Path) -> Served {
     serve(command)
 }
 
-fn owner(served: &Served, folder: &Path, method: &str, path: &str, body: &str) -> String {
+pub(crate) fn owner(
+    served: &Served,
+    folder: &Path,
+    method: &str,
+    path: &str,
+    body: &str,
+) -> String {
     let token = std::fs::read_to_string(folder.join("data/owner-token")).unwrap();
     let gateway = served.gateway.as_ref().unwrap();
     let length = body.len();
@@ -29,7 +35,7 @@ fn owner(served: &Served, folder: &Path, method: &str, path: &str, body: &str) -
     )
 }
 
-fn approval(answer: &str) -> String {
+pub(crate) fn approval(answer: &str) -> String {
     let (_, rest) = answer
         .split_once("\"approvalId\":\"")
         .unwrap_or_else(|| panic!("{answer}"));
@@ -195,4 +201,37 @@ fn an_open_proxy_on_the_network_does_not_start() {
         "{}",
         text(&output)
     );
+}
+
+#[test]
+fn a_fetch_that_is_on_ends_with_the_switch() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let mut command = command(folder, &["serve", "--port", "0"]);
+    command
+        .env("BLASTSHIELD_EGRESS_ADDRESS", "127.0.0.1:0")
+        .env("BLASTSHIELD_ALLOW_HTTP", "true")
+        .env("BLASTSHIELD_ALLOWED_PORTS", "*")
+        .env("BLASTSHIELD_ALLOWED_RANGES", "127.0.0.0/8");
+    let served = serve(command);
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let gateway = served.gateway.clone().unwrap();
+    let body = format!("{{\"url\":\"http://{}/\"}}", listener.local_addr().unwrap());
+    let fetching = std::thread::spawn(move || {
+        say(
+            &gateway,
+            &format!(
+                "POST /v1/web-fetch HTTP/1.1\r\nHost: {gateway}\r\nContent-Type: application/json\r\n\
+                 Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
+                body.len()
+            ),
+        )
+    });
+    // The origin has the request, and says nothing.
+    let (mut stream, _) = listener.accept().unwrap();
+    assert!(stream.read(&mut [0; 1024]).unwrap() > 0);
+    let on = owner(&served, folder, "POST", "/v1/lockdown", "{\"on\":true}");
+    assert!(on.contains("{\"on\":true}"), "{on}");
+    let answer = fetching.join().unwrap();
+    assert!(answer.contains("closed all ways out"), "{answer}");
 }

@@ -270,3 +270,38 @@ fn a_note_cannot_lead_out_of_the_folder() {
     }
     assert_eq!(code(&run(at, &["memory", "restore", "ffffffffffff"])), 2);
 }
+
+#[test]
+fn the_owner_is_told_of_poison_through_the_audit_log() {
+    let folder = folder(&[("mem/MEMORY.md", POISON), ("mem/notes.md", HARMLESS)]);
+    let scan = ["memory", "scan", "mem", "--quarantine", "--tell"];
+    assert_eq!(code(&run(folder.path(), &scan)), 1);
+    let entries = run(
+        folder.path(),
+        &["audit-log", "query", "--category", "threat", "--json"],
+    );
+    let entries = lines(&entries);
+    let told: Vec<&Value> = entries
+        .iter()
+        .filter(|entry| entry["details"]["file"] == "MEMORY.md")
+        .collect();
+    assert_eq!(told.len(), 1, "{entries:?}");
+    assert_eq!(told[0]["details"]["quarantined"], true, "{}", told[0]);
+    assert!(!told[0].to_string().contains("previous instructions"));
+    let alerts = folder
+        .path()
+        .join("data/logs/security-supervisor-alerts.jsonl");
+    let alerts = fs::read_to_string(alerts).unwrap();
+    assert!(alerts.contains("memory_poisoned"), "{alerts}");
+    // Without the wish nothing is written.
+    fs::remove_dir_all(folder.path().join("data")).unwrap();
+    fs::write(folder.path().join("mem/MEMORY.md"), POISON).unwrap();
+    assert_eq!(code(&run(folder.path(), &["memory", "scan", "mem"])), 1);
+    assert!(!folder.path().join("data").exists());
+    // Whoever was to be told and was not is an error.
+    fs::write(folder.path().join("data"), "in the way").unwrap();
+    assert_eq!(
+        code(&run(folder.path(), &["memory", "scan", "mem", "--tell"])),
+        2
+    );
+}

@@ -59,6 +59,15 @@ fn json_says_result_error_and_whether_time_was_up() {
     assert_eq!(answer["result"]["exitCode"], 2);
     assert_eq!(answer["timedOut"], false);
     assert!(answer.get("error").is_none());
+    // Nothing else is in it, where every layer holds.
+    let mut names: Vec<&String> = answer.as_object().unwrap().keys().collect();
+    names.retain(|name| *name != "missingLayers");
+    assert_eq!(names, ["result", "timedOut"]);
+    let all_hold = json(&run(folder.path(), &["sandbox", "check", "--json"]))["confines"] == true;
+    assert!(
+        !all_hold || answer.get("missingLayers").is_none(),
+        "{answer}"
+    );
     assert_eq!(code(&output), 2);
 
     let output = sandboxed(

@@ -16,10 +16,15 @@ mod cheating;
 mod commands;
 mod crashes;
 mod secrets;
+mod wallet;
 
 #[path = "../../../owner/tests/owner/botapi.rs"]
 #[allow(dead_code, reason = "shared with the tests of the owner's crate")]
 mod botapi;
+
+#[path = "../../../wallet/tests/wallet/lnbits.rs"]
+#[allow(dead_code, reason = "shared with the tests of the wallet's crate")]
+mod lnbits;
 
 use botapi::{BotApi, OWNER, Shown, TOKEN};
 use serde_json::{Value, json};

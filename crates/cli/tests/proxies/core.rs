@@ -317,18 +317,22 @@ impl Core {
         self.said.lock().unwrap().clone()
     }
 
-    /// Workers of this core that have a task or wait for one: the confined processes themselves.
-    pub(crate) fn workers(&self) -> Vec<u32> {
+    /// Every process that this core started: what workers are forked of, what keeps them, and the workers.
+    pub(crate) fn descendants(&self) -> Vec<u32> {
         let mut found = Vec::new();
-        let mut todo = vec![self.pid()];
+        let mut todo = children(self.pid());
         while let Some(pid) = todo.pop() {
-            let children = children(pid);
-            if children.is_empty() && pid != self.pid() {
-                found.push(pid);
-            }
-            todo.extend(children);
+            todo.extend(children(pid));
+            found.push(pid);
         }
         found
+    }
+
+    /// Those that have no children: the confined processes themselves, and whatever is idle.
+    pub(crate) fn workers(&self) -> Vec<u32> {
+        let mut all = self.descendants();
+        all.retain(|pid| children(*pid).is_empty());
+        all
     }
 }
 

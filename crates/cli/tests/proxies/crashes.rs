@@ -97,3 +97,46 @@ fn a_worker_that_is_asked_to_end_leaves_a_report() {
     assert_eq!(core.holds()[0]["kind"], "investigate");
     invariants(core.stop().path());
 }
+
+/// However core ends, nothing that it started is left.
+#[test]
+fn everything_ends_with_core() {
+    let gate = Gate::default();
+    let waiting = gate.clone();
+    let service = Service::start(move |_, _| {
+        waiting.pass();
+        Says::json(&json!({"id": "1", "posts": []}))
+    });
+    let core = Core::start(&service);
+    core.begin("say", json!({"id": "1", "text": "Hello."}));
+    gate.reached();
+    let started = core.descendants();
+    // What workers are forked of, and three for the worker.
+    assert!(started.len() >= 4, "{started:?}");
+    core.kill();
+    gate.open();
+    let gone = |pid: &u32| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"));
+        // A process that nobody collected yet is gone all the same.
+        stat.map_or(true, |stat| stat.contains(") Z "))
+    };
+    eventually(|| started.iter().all(gone).then_some(()));
+}
+
+/// Workers are forked of a process of core's: without it they go on to be started, and it comes back.
+#[test]
+fn the_process_that_workers_are_forked_of_may_die() {
+    let service = Service::always(json!({"posts": []}));
+    let core = Core::with(&service, GENEROUS, "", &[("BLASTSHIELD_PROXY_READY", "0")]);
+    for _ in 0..2 {
+        assert_eq!(core.task("read", json!({"id": "1"}))["state"], "done");
+        let idle = eventually(|| {
+            let all = core.descendants();
+            (all.len() == 1).then_some(all)
+        });
+        let pid = Pid::from_raw(i32::try_from(idle[0]).unwrap()).unwrap();
+        kill_process(pid, Signal::KILL).unwrap();
+    }
+    assert_eq!(core.task("read", json!({"id": "1"}))["state"], "done");
+    assert!(core.holds().is_empty());
+}

@@ -274,3 +274,46 @@ fn what_the_service_refuses_is_no_crash() {
     );
     invariants(core.stop().path());
 }
+
+/// The same trouble three times in a day is the owner's to look at, whatever it is; core ends no such hold by itself.
+#[test]
+fn the_third_exception_of_a_day_is_a_pattern() {
+    let service = Service::start(|_, _| Says::json(&json!({"posts": "none"})));
+    let limits = format!("{GENEROUS}\ncbBaseMs = 1");
+    let core = Core::with(&service, &limits, "", &[]);
+    for expected in ["fix", "fix", "pattern"] {
+        let failed = eventually(|| {
+            let task = core.task("read", json!({"id": "1"}));
+            (code(&task) != "held").then_some(task)
+        });
+        assert_eq!(code(&failed), "exception", "{failed}");
+        assert_eq!(core.holds()[0]["kind"], expected);
+    }
+    assert_eq!(service.came().len(), 3);
+    // A restart mends no pattern.
+    let core = Core::start_in(core.stop(), &[]);
+    let held = core.task("read", json!({"id": "1"}));
+    assert_eq!(code(&held), "held", "{held}");
+    core.clear(held["error"]["hold"].as_str().unwrap());
+    // Settled by a person, it counts from the beginning.
+    assert_eq!(code(&core.task("read", json!({"id": "1"}))), "exception");
+    assert_eq!(core.holds()[0]["kind"], "fix");
+    invariants(core.stop().path());
+}
+
+#[test]
+fn the_third_burned_session_of_a_day_is_a_pattern() {
+    let service = Service::always(posts("fine"));
+    let limits = "maxPerMinute = 100\nmaxPerHour = 100\nburnLimit = 1";
+    let core = Core::with(&service, limits, "", &[]);
+    assert_eq!(core.task("read", json!({"id": "1"}))["state"], "done");
+    // What was sent within the hour counts in the next session too.
+    for burned in 1..=3 {
+        let failed = core.task("read", json!({"id": "1"}));
+        assert_eq!(code(&failed), "burn_limit", "{failed}");
+        assert_eq!(core.holds().is_empty(), burned < 3);
+    }
+    assert_eq!(service.came().len(), 1);
+    assert_eq!(core.holds()[0]["kind"], "pattern");
+    assert_eq!(code(&core.task("read", json!({"id": "1"}))), "held");
+}

@@ -114,7 +114,18 @@ fn core_may_die_at_any_step() {
 /// An adversarial end whose judgement core does not survive is completed at the next start.
 #[test]
 fn core_may_die_while_it_puts_a_workspace_aside() {
-    for point in ["recovery:told", "recovery:kept"] {
+    for point in [
+        "recovery:told",
+        "recovery:kept",
+        "recovery:decided",
+        "recovery:renamed",
+        "recovery:moved",
+        "recovery:laid-out",
+        "recovery:prepared",
+        "recovery:staged",
+        "recovery:put",
+        "recovery:placed",
+    ] {
         let service = Service::start(|_, number| match number {
             0 => Says::json(&json!({"id": attack()})),
             _ => Says::json(&json!({"id": "1", "posts": []})),

@@ -42,14 +42,16 @@ impl Calibration {
     pub fn points(self, logit: f32, class: usize) -> f32 {
         let line = self.block_at.get(class).copied().unwrap_or_default();
         let highest = self.block_at.last().copied().unwrap_or_default();
-        let over = logit - line;
-        let slope = if over > 0.0 {
-            // From the line to where a long text has the baseline profile's fourteen points.
-            4.0 / (highest - line + 4.0 / self.slope)
+        // Where a long text has the baseline profile's fourteen points; from there on, length does not matter.
+        let common = highest + 4.0 / self.slope;
+        let points = if logit >= common {
+            14.0 + (logit - common) * self.slope
+        } else if logit > line {
+            10.0 + (logit - line) * 4.0 / (common - line)
         } else {
-            self.slope
+            10.0 + (logit - line) * self.slope
         };
-        (over * slope + 10.0).clamp(0.0, 20.0)
+        points.clamp(0.0, 20.0)
     }
 }
 
@@ -315,6 +317,7 @@ mod tests {
         assert_eq!(calibration.points(3.0, 5), 10.0);
         for class in 0..TEXTS {
             assert_eq!(calibration.points(5.0, class), 14.0);
+            assert_eq!(calibration.points(6.0, class), 16.0);
         }
         assert_eq!(calibration.points(0.0, 0), 8.0);
     }

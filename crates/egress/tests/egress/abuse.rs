@@ -97,7 +97,7 @@ async fn an_origin_that_is_silent_or_endless_is_left() {
     );
     assert_eq!(
         world.get(&silent.url("allowed.test", "/")).await.status,
-        502
+        504
     );
     assert_eq!(
         world.get(&heads.url("allowed.test", "/")).await.code(),

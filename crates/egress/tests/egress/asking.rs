@@ -2,6 +2,7 @@
 
 use crate::origin::{Origin, reply};
 use crate::world::{Plan, World, YES, until};
+use blastshield_egress::Agent;
 use blastshield_owner::{Reply, Scope, Verdict};
 use std::sync::Arc;
 use std::time::Duration;
@@ -135,6 +136,37 @@ async fn a_yes_for_hours_or_always_is_a_grant_until_it_is_taken_back() {
         world.answer(second.id.as_str(), Verdict::Deny).await;
         assert_eq!(again.await.unwrap(), 403);
     }
+}
+
+#[tokio::test]
+async fn a_grant_is_for_the_agent_that_asked() {
+    let origin = Origin::new(|_| reply("text/plain", "x")).await;
+    let mut plan = quick();
+    plan.agents.known = ["one", "two"]
+        .map(|name| Agent {
+            name: name.into(),
+            token: "0123456789abcdef".into(),
+        })
+        .into();
+    let world = World::with(plan).await;
+    let url = origin.url("other.test", "/");
+    let ask = async |name: &str| world.get_as(name, &url).await;
+    let (one, two) = ("one:0123456789abcdef", "two:0123456789abcdef");
+    assert_eq!(ask(one).await.code(), "approval_pending");
+    let request = world.question().await;
+    assert_eq!(request.requester, "agent/one");
+    assert!(request.shown.contains("agent: one"), "{}", request.shown);
+    let always = Verdict::Approve(Scope::Always);
+    world.answer(request.id.as_str(), always).await;
+    assert_eq!(ask(one).await.status, 200);
+    // Neither another agent nor one without a name has any use of it.
+    assert_eq!(ask(two).await.code(), "approval_pending");
+    let second = world.question().await;
+    assert_eq!(second.requester, "agent/two");
+    world.answer(second.id.as_str(), Verdict::Deny).await;
+    assert_eq!(ask("").await.code(), "approval_pending");
+    assert_eq!(ask(one).await.status, 200);
+    assert_eq!(origin.count(), 2);
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::process::Command;
 
 /// A command with no settings of whoever runs the tests.
-fn command(program: &str, world: &World, home: &Path) -> Command {
+pub(crate) fn command(program: &str, world: &World, home: &Path) -> Command {
     let proxy = format!("http://{}", world.address);
     let mut command = Command::new(program);
     command
@@ -27,7 +27,7 @@ fn command(program: &str, world: &World, home: &Path) -> Command {
 }
 
 /// What it said, and whether it ended well; nothing when it is not installed.
-async fn run(command: &mut Command) -> Option<(bool, String)> {
+pub(crate) async fn run(command: &mut Command) -> Option<(bool, String)> {
     let program = command
         .as_std()
         .get_program()
@@ -50,11 +50,11 @@ async fn run(command: &mut Command) -> Option<(bool, String)> {
     ))
 }
 
-fn home() -> tempfile::TempDir {
+pub(crate) fn home() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
 }
 
-fn keep(folder: &Path, name: &str, text: &str) -> PathBuf {
+pub(crate) fn keep(folder: &Path, name: &str, text: &str) -> PathBuf {
     let path = folder.join(name);
     std::fs::write(&path, text).unwrap();
     path
@@ -162,66 +162,6 @@ except ImportError:
     };
     answering.await.unwrap();
     assert!(good && said.starts_with("42"), "{said}");
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn node_over_a_tunnel_and_in_absolute_form() {
-    let origin = secure("allowed.test").await;
-    let world = World::with(Plan {
-        tls: blastshield_egress::TlsRules::default(),
-        ..Plan::default()
-    })
-    .await;
-    let home = home();
-    let pem = keep(home.path(), "origin.pem", &origin.pem);
-    // Node's fetch takes a proxy only from a dispatcher; here a tunnel is opened by hand and TLS spoken in it.
-    let script = "
-const http = require('http'), tls = require('tls'), fs = require('fs');
-const [proxy, port, pem] = process.argv.slice(1);
-const [host, at] = proxy.split(':');
-const ask = http.request({ host, port: at, method: 'CONNECT', path: `allowed.test:${port}` });
-ask.on('connect', (answer, socket) => {
-  if (answer.statusCode !== 200) { console.log('refused', answer.statusCode); process.exit(1); }
-  const inner = tls.connect({ socket, servername: 'allowed.test', ca: fs.readFileSync(pem) }, () => {
-    inner.write(`GET / HTTP/1.1\\r\\nHost: allowed.test:${port}\\r\\nConnection: close\\r\\n\\r\\n`);
-  });
-  inner.on('data', data => process.stdout.write(data));
-  inner.on('end', () => process.exit(0));
-  inner.on('error', error => { console.log(error.message); process.exit(1); });
-});
-ask.end();
-";
-    let mut node = command("node", &world, home.path());
-    node.args([
-        "-e",
-        script,
-        &world.address.to_string(),
-        &origin.port.to_string(),
-    ])
-    .arg(&pem);
-    let Some((good, said)) = run(&mut node).await else {
-        return;
-    };
-    assert!(good && said.contains("fine"), "{said}");
-    // An absolute-form request by hand: what older libraries do.
-    let plain = Origin::new(|_| reply("text/plain", "plainly")).await;
-    let script = "
-const http = require('http');
-const [proxy, url] = process.argv.slice(1);
-const [host, port] = proxy.split(':');
-http.get({ host, port, path: url, headers: { Host: new URL(url).host } }, answer => {
-  answer.on('data', data => process.stdout.write(data));
-});
-";
-    let mut node = command("node", &world, home.path());
-    node.args([
-        "-e",
-        script,
-        &world.address.to_string(),
-        &plain.url("allowed.test", "/"),
-    ]);
-    let (good, said) = run(&mut node).await.unwrap();
-    assert!(good && said.contains("plainly"), "{said}");
 }
 
 /// Serves the files of a folder.

@@ -6,6 +6,7 @@ use rcgen::{CertificateParams, KeyPair};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName};
 use rustls::{ClientConfig, RootCertStore, ServerConfig};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
@@ -17,9 +18,16 @@ pub(crate) struct Secure {
     pub(crate) port: u16,
     pub(crate) pem: String,
     pub(crate) asked: Arc<Mutex<Vec<String>>>,
+    pub(crate) opened: Arc<AtomicUsize>,
 }
 
+/// It answers one request on a connection, and closes.
 pub(crate) async fn secure(name: &str) -> Secure {
+    secure_with(name, 1).await
+}
+
+/// It answers so many requests on a connection.
+pub(crate) async fn secure_with(name: &str, requests: usize) -> Secure {
     let key = KeyPair::generate().unwrap();
     let certificate = CertificateParams::new(vec![name.to_owned()])
         .unwrap()
@@ -39,22 +47,38 @@ pub(crate) async fn secure(name: &str) -> Secure {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let asked: Arc<Mutex<Vec<String>>> = Arc::default();
-    let kept = Arc::clone(&asked);
+    let opened: Arc<AtomicUsize> = Arc::default();
+    let (kept, counter) = (Arc::clone(&asked), Arc::clone(&opened));
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
+            counter.fetch_add(1, Ordering::SeqCst);
             let (acceptor, kept) = (acceptor.clone(), Arc::clone(&kept));
             tokio::spawn(async move {
                 let Ok(mut stream) = acceptor.accept(stream).await else {
                     return;
                 };
-                let asked = String::from_utf8_lossy(&request(&mut stream).await).into_owned();
-                let answer = if asked.starts_with("GET /bad") {
-                    reply("text/html", hostile())
-                } else {
-                    reply("text/plain", "fine")
-                };
-                kept.lock().unwrap().push(asked);
-                let _ = stream.write_all(&answer).await;
+                for _ in 0..requests {
+                    let asked = String::from_utf8_lossy(&request(&mut stream).await).into_owned();
+                    if asked.is_empty() {
+                        return;
+                    }
+                    let answer = if asked.starts_with("GET /bad") {
+                        reply("text/html", hostile())
+                    } else if asked.starts_with("GET /events") {
+                        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
+                        format!("{head}data: fine\n\n").into_bytes()
+                    } else {
+                        reply("text/plain", "fine")
+                    };
+                    let goes_on = asked.starts_with("GET /events");
+                    kept.lock().unwrap().push(asked);
+                    let _ = stream.write_all(&answer).await;
+                    let _ = stream.flush().await;
+                    if goes_on {
+                        // More may come, until the other side has enough.
+                        let _ = request(&mut stream).await;
+                    }
+                }
                 let _ = stream.shutdown().await;
             });
         }
@@ -63,10 +87,11 @@ pub(crate) async fn secure(name: &str) -> Secure {
         port,
         pem: certificate.pem(),
         asked,
+        opened,
     }
 }
 
-async fn handshake(
+pub(crate) async fn handshake(
     stream: TcpStream,
     name: &str,
     trusted: &str,

@@ -218,7 +218,6 @@ async fn lists_and_modes_decide() {
 
 #[tokio::test]
 async fn agents_are_known_by_their_tokens_and_keep_to_their_lists() {
-    use base64::Engine as _;
     let origin = Origin::new(|_| reply("text/plain", "x")).await;
     let own = AgentPolicy {
         allow: list("own.test"),
@@ -237,18 +236,7 @@ async fn agents_are_known_by_their_tokens_and_keep_to_their_lists() {
     };
     let world = World::with(plan).await;
     let of = async |host: &str, credentials: &str| {
-        let url = origin.url(host, "/");
-        let coded = base64::engine::general_purpose::STANDARD.encode(credentials);
-        let header = if credentials.is_empty() {
-            String::new()
-        } else {
-            format!("Proxy-Authorization: Basic {coded}\r\n")
-        };
-        world
-            .say(format!(
-                "GET {url} HTTP/1.1\r\n{header}Connection: close\r\n\r\n"
-            ))
-            .await
+        world.get_as(credentials, &origin.url(host, "/")).await
     };
     let anonymous = of("allowed.test", "").await;
     assert_eq!(anonymous.status, 407);

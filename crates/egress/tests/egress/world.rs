@@ -1,5 +1,6 @@
 //! A proxy with everything around it.
 
+use base64::Engine as _;
 use blastshield_audit::{Event, SystemClock};
 use blastshield_detect::{Detector, Profile};
 use blastshield_egress::{
@@ -239,6 +240,20 @@ impl World {
         let host = url.split('/').nth(2).unwrap();
         self.say(format!(
             "GET {url} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
+        ))
+        .await
+    }
+
+    /// With a name and a token, `name:token`; without any when they are empty.
+    pub(crate) async fn get_as(&self, credentials: &str, url: &str) -> Answer {
+        let coded = base64::engine::general_purpose::STANDARD.encode(credentials);
+        let header = if credentials.is_empty() {
+            String::new()
+        } else {
+            format!("Proxy-Authorization: Basic {coded}\r\n")
+        };
+        self.say(format!(
+            "GET {url} HTTP/1.1\r\n{header}Connection: close\r\n\r\n"
         ))
         .await
     }

@@ -160,6 +160,11 @@ impl Guard {
         self.alarm.note(event);
     }
 
+    /// Whether this process writes the audit log of the data folder; else another one does.
+    pub(crate) fn records(&self) -> bool {
+        self.alarm.audit().is_some()
+    }
+
     /// The metrics, if this process keeps them.
     pub(crate) fn metrics(&self) -> Option<&Metrics> {
         self.alarm.audit().map(Audit::metrics)

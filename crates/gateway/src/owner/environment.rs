@@ -107,10 +107,12 @@ fn configured(settings: &Settings, variable: &str) -> Option<String> {
 
 fn text(path: &Path, setting: &'static str, most: usize) -> Result<String, EnvironmentError> {
     let cannot = |kind| EnvironmentError::File { setting, kind };
-    let file = std::fs::File::open(path).map_err(|error| cannot(error.kind()))?;
-    if !file.metadata().is_ok_and(|about| about.is_file()) {
+    // Before it is opened, since a pipe would wait for somebody to write to it.
+    let about = std::fs::metadata(path).map_err(|error| cannot(error.kind()))?;
+    if !about.is_file() {
         return Err(cannot(ErrorKind::InvalidInput));
     }
+    let file = std::fs::File::open(path).map_err(|error| cannot(error.kind()))?;
     let mut text = String::new();
     let read = file.take(most as u64 + 1).read_to_string(&mut text);
     let length = read.map_err(|error| cannot(error.kind()))?;

@@ -8,7 +8,7 @@ mod status;
 use crate::guard::Guard;
 use crate::state::App;
 use crate::tokens::Role;
-use blastshield_audit::SystemClock;
+use blastshield_audit::{Recorder, SystemClock};
 use blastshield_config::Settings;
 use blastshield_owner::{Approvals, Options, Request, Running, Timeouts};
 use blastshield_requirements::Report;
@@ -59,16 +59,8 @@ impl Owner {
         guard: &Guard,
         store: &Store,
     ) -> Result<Self, OwnerError> {
-        let approvals = Approvals::open(
-            store.clone(),
-            guard.recorder(),
-            guard.redactor(),
-            Arc::new(SystemClock),
-            options(settings),
-        )
-        .await?;
         Ok(Self {
-            approvals,
+            approvals: requests(settings, guard, store, guard.recorder()).await?,
             environment: Environment::read(settings)?,
             clients: Mutex::new(Some(Clients::new(settings)?)),
             channels: Mutex::default(),
@@ -142,6 +134,18 @@ impl Owner {
         let rest = request.requester.strip_prefix(AGENT);
         role == Role::Owner || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
+}
+
+/// The owner's requests, with this way into the audit log.
+pub(crate) async fn requests(
+    settings: &Settings,
+    guard: &Guard,
+    store: &Store,
+    recorder: Arc<dyn Recorder>,
+) -> Result<Approvals, StoreError> {
+    let clock = Arc::new(SystemClock);
+    let redactor = guard.redactor();
+    Approvals::open(store.clone(), recorder, redactor, clock, options(settings)).await
 }
 
 fn options(settings: &Settings) -> Options {

@@ -1,10 +1,10 @@
-//! The status: modes, channels, open requests, the end of the audit log, alerts. Written as a file that is replaced
+//! The status: modes, channels, open requests, the wallet, the end of the audit log, alerts. Written as a file that is replaced
 //! whole, and told to the owner.
 
 use crate::clock::now_ms;
 use crate::state::App;
 use blastshield_audit::{Time, status};
-use blastshield_owner::ChannelStatus;
+use blastshield_owner::{Approvals, ChannelStatus};
 use serde_json::{Map, Value, json};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -31,10 +31,7 @@ pub(super) async fn compose(app: &App) -> Map<String, Value> {
         serde_json::to_value(&*report).unwrap_or_default(),
     );
     put("environment_fault", json!(owner.environment.fault()));
-    put(
-        "channels",
-        approvals.channels().iter().map(channel).collect(),
-    );
+    put("channels", channels(approvals).await);
     let reachable = approvals
         .channels()
         .iter()
@@ -52,6 +49,7 @@ pub(super) async fn compose(app: &App) -> Map<String, Value> {
             Err(error) => json!({"unreadable": error.to_string()}),
         },
     );
+    put("wallet", wallet(app).await);
     put(
         "audit",
         app.guard.log_head().map_or(
@@ -67,10 +65,33 @@ pub(super) async fn compose(app: &App) -> Map<String, Value> {
     status
 }
 
-fn channel(channel: &ChannelStatus) -> Value {
+/// What may be spent, and what was today; what the wallet holds is told by `/v1/wallet`, which asks LNbits.
+async fn wallet(app: &App) -> Value {
+    match app.purse.wallet().today().await {
+        Ok(today) => json!({
+            "mode": today.mode.as_str(), "missing": today.mode.missing(), "day": today.day,
+            "spent_sats": today.spent_sats, "reserved_sats": today.reserved_sats,
+            "daily_limit_sats": today.limit_sats, "left_sats": today.left_sats(),
+            "approval_threshold_sats": today.threshold_sats,
+        }),
+        Err(error) => json!({"unreadable": error.to_string()}),
+    }
+}
+
+async fn channels(approvals: &Approvals) -> Value {
+    let mut all = Vec::new();
+    for channel in approvals.channels() {
+        let waiting = approvals.waiting_alerts(&channel).await.ok().flatten();
+        all.push(self::channel(&channel, waiting));
+    }
+    all.into()
+}
+
+fn channel(channel: &ChannelStatus, waiting: Option<u64>) -> Value {
     json!({
         "name": channel.name, "state": channel.state.as_str(), "delivers": channel.delivers,
         "since": time(channel.since_ms), "why": channel.why, "delivered": channel.delivered,
+        "alerts_waiting": waiting,
     })
 }
 
@@ -87,9 +108,11 @@ fn started_ms() -> i64 {
 /// Writes the status at once, whenever something changes, and every so often, for ever.
 pub(super) async fn keep_writing(app: Arc<App>) {
     let mut changed = app.owner.approvals().changes();
+    let mut paid = app.purse.wallet().changes();
     let mut failing = false;
     loop {
         changed.borrow_and_update();
+        paid.borrow_and_update();
         let status = compose(&app).await;
         let written = tokio::task::spawn_blocking({
             let app = Arc::clone(&app);
@@ -114,6 +137,7 @@ pub(super) async fn keep_writing(app: Arc<App>) {
         let _ = tokio::time::timeout(app.settings.status.every, async {
             tokio::select! {
                 _ = changed.changed() => {}
+                _ = paid.changed() => {}
                 () = app.owner.again.notified() => {}
             }
         })

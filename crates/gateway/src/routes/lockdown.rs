@@ -78,6 +78,12 @@ pub(super) fn gated(app: &Arc<App>, routes: Router<Arc<App>>) -> Router<Arc<App>
     routes.route_layer(middleware::from_fn_with_state(Arc::clone(app), gate))
 }
 
+/// The same for routes whose work may be dropped at any time: what is under way when everything is closed ends at once.
+pub(super) fn cut(app: &Arc<App>, routes: Router<Arc<App>>) -> Router<Arc<App>> {
+    let routes = routes.route_layer(middleware::from_fn_with_state(Arc::clone(app), cutting));
+    gated(app, routes)
+}
+
 pub(super) fn owner(app: &Arc<App>) -> Router<Arc<App>> {
     Router::new()
         .route("/v1/lockdown", get(state).post(set))
@@ -87,13 +93,23 @@ pub(super) fn owner(app: &Arc<App>) -> Router<Arc<App>> {
         ))
 }
 
+async fn cutting(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let closed = app.exits.lockdown.turned_on();
+    tokio::select! {
+        response = next.run(request) => response,
+        () = closed => closed_by_owner(),
+    }
+}
+
+fn closed_by_owner() -> Response {
+    ApiError::Forbidden("the owner has closed all ways out; only the owner can open them again")
+        .into_response()
+}
+
 /// Nothing is fetched, sent or paid for agents while everything is closed.
 pub(super) async fn gate(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     if app.exits.lockdown.is_on() && request.method() == Method::POST {
-        return ApiError::Forbidden(
-            "the owner has closed all ways out; only the owner can open them again",
-        )
-        .into_response();
+        return closed_by_owner();
     }
     next.run(request).await
 }

@@ -8,6 +8,7 @@ mod lockdown;
 mod owner;
 mod proxies;
 mod quarantine;
+mod restoring;
 mod search;
 mod wallet;
 mod web_fetch;
@@ -49,9 +50,11 @@ use utoipa::{Modify, OpenApi};
         quarantine::list,
         quarantine::one,
         quarantine::clear,
+        restoring::restore,
         guard::scan::scan,
         guard::tool_results::wrap,
         guard::memory::scan,
+        guard::memory::found,
         guard::prompt::sections,
         guard::outbound::check,
         guard::output::validate,
@@ -121,7 +124,7 @@ pub(crate) fn router(app: &Arc<App>) -> Router {
         .route("/v1/search", post(search::search))
         .route("/v1/fetch", post(fetch::fetch))
         .route("/v1/web-fetch", post(web_fetch::web_fetch));
-    let work = lockdown::gated(app, work).route_layer(middleware::from_fn_with_state(
+    let work = lockdown::cut(app, work).route_layer(middleware::from_fn_with_state(
         Arc::clone(app),
         front::agents,
     ));
@@ -142,6 +145,7 @@ pub(crate) fn router(app: &Arc<App>) -> Router {
         .merge(proxies::agents(app))
         .merge(proxies::owner(app))
         .merge(quarantine::owner(app))
+        .merge(restoring::owner(app))
         .merge(owner::agents(app))
         .merge(owner::owner(app))
         .merge(owner::open())

@@ -160,11 +160,12 @@ pub(crate) async fn run(
             &request.params,
             request.with.as_deref(),
         )
+        .await
         .map_err(|error| refused(&error))?;
     let task = if wait.is_zero() {
         task
     } else {
-        proxies.wait(&task.id, wait).await.ok_or(NO_TASK)?
+        proxies.wait(&task.id, wait).await?.ok_or(NO_TASK)?
     };
     Ok(answer(task))
 }
@@ -189,7 +190,7 @@ pub(crate) async fn one(
     let Path((service, id)) = path.map_err(|_| NO_TASK)?;
     let wait = asked_wait(&app, query)?;
     let proxies = app.proxies.get(&app).await?;
-    let task = proxies.wait(&id, wait).await;
+    let task = proxies.wait(&id, wait).await?;
     task.filter(|task| task.service == service)
         .map(answer)
         .ok_or(NO_TASK)
@@ -313,8 +314,8 @@ fn answer(task: TaskView) -> (StatusCode, Json<TaskBody>) {
             .into_iter()
             .map(|person| PersonBody {
                 name: person.name,
-                tier: person.tier.to_owned(),
-                engagement: person.engagement.to_owned(),
+                tier: person.tier,
+                engagement: person.engagement,
             })
             .collect(),
         recent_context: task.recent_context,
@@ -339,6 +340,7 @@ fn refused(error: &SubmitError) -> ApiError {
             ApiError::Disabled("the service's credential is not set; the owner has to set it")
         }
         SubmitError::Busy => ApiError::Busy("too many tasks are on; try again"),
+        SubmitError::Unkept => ApiError::Busy("the task could not be kept; try again"),
         SubmitError::Closing => ApiError::Busy("the gateway is going down"),
         SubmitError::NoRandom => ApiError::Internal,
     }

@@ -157,7 +157,7 @@ pub(crate) async fn clear(
     }))
 }
 
-fn failed(error: RecoveryError) -> ApiError {
+pub(super) fn failed(error: RecoveryError) -> ApiError {
     tracing::error!(target: "security", %error, "a quarantine could not be worked on");
     match error {
         RecoveryError::Store(error) => error.into(),

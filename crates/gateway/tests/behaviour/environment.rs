@@ -43,6 +43,7 @@ async fn the_status_is_a_file_and_an_answer() {
         "environment",
         "channels",
         "approvals",
+        "wallet",
         "audit",
         "alerts",
         "version",
@@ -50,6 +51,7 @@ async fn the_status_is_a_file_and_an_answer() {
         assert!(told.body.get(part).is_some(), "{part}: {}", told.text);
     }
     assert_eq!(told.body["modes"]["wallet"], "disabled");
+    assert_eq!(told.body["wallet"]["mode"], "disabled");
     assert_eq!(told.body["approvals"]["owner_can_be_reached"], false);
     assert_eq!(
         told.body["audit"]["head"].as_str().unwrap().len(),
@@ -196,5 +198,21 @@ async fn files_that_cannot_be_used_stop_the_start() {
             }
             _ => panic!("{name}={value} started"),
         }
+    }
+}
+
+#[tokio::test]
+async fn a_pipe_in_place_of_a_file_is_not_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    for variable in ["BLASTSHIELD_ENV_FILE", "BLASTSHIELD_ENV_SCHEMA"] {
+        let settings = settings_in(folder.path(), &[(variable, pipe.to_str().unwrap())]);
+        let Err(error) = blastshield_gateway::Gateway::bind(settings).await else {
+            panic!("{variable}: started without what it must know");
+        };
+        let said = error.to_string();
+        assert!(said.contains("cannot be read"), "{variable}: {said}");
     }
 }

@@ -190,6 +190,73 @@ async fn a_streamed_answer_without_secrets_comes_out_whole() {
     assert_eq!(cut_off.last().unwrap().1["safe"], false);
 }
 
+/// Says these bytes in one piece and hangs up without reading a word.
+async fn say_and_hang_up(gateway: &Running, session: &str, text: &str) {
+    use tokio::io::AsyncWriteExt as _;
+    let mut socket = tokio::net::TcpStream::connect(gateway.address)
+        .await
+        .unwrap();
+    let head = format!(
+        "POST /v1/output/stream?sessionKey={session} HTTP/1.1\r\nhost: {}\r\ncontent-type: text/plain\r\n\
+         transfer-encoding: chunked\r\n\r\n{:x}\r\n{text}\r\n",
+        gateway.address,
+        text.len()
+    );
+    socket.write_all(head.as_bytes()).await.unwrap();
+    socket.flush().await.unwrap();
+}
+
+#[tokio::test]
+async fn whoever_says_a_secret_and_hangs_up_is_judged_all_the_same() {
+    let gateway = start(&[]).await;
+    let text = format!("Here it is: {} and more words after it.", token());
+    for number in 0..20 {
+        say_and_hang_up(&gateway, &format!("hasty{number}"), &text).await;
+    }
+    for _ in 0..300 {
+        let held = gateway.as_owner("/v1/sessions").await;
+        if held.body["held"].as_array().unwrap().len() == 20 {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    panic!("{}", gateway.as_owner("/v1/sessions").await.text);
+}
+
+/// Answers that are broken off hold no place: many more than there are places come and go.
+#[tokio::test]
+async fn answers_that_are_broken_off_leave_their_places() {
+    let gateway = start(&[]).await;
+    for _ in 0..300 {
+        say_and_hang_up(&gateway, "calm", "The weather is fine today, and ").await;
+    }
+    for _ in 0..300 {
+        let body = futures_util::stream::iter([Ok::<_, std::io::Error>(b"All is well.".to_vec())]);
+        let request = gateway.request(Method::POST, "/v1/output/stream");
+        let whole = answer(request.body(reqwest::Body::wrap_stream(body))).await;
+        if whole.status == 200 {
+            assert_eq!(released(&events(&whole.text)), "All is well.");
+            return;
+        }
+        assert_eq!(whole.status, 503, "{}", whole.text);
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    panic!("no place became free");
+}
+
+/// More than may be said at once ends it, and what was let go before is what was said.
+#[tokio::test]
+async fn a_huge_answer_ends_at_its_limit() {
+    let gateway = start(&[("BLASTSHIELD_GUARD_MAX_BODY_BYTES", "200000")]).await;
+    let line = "The harbour was calm, and the boats came home one after the other. \n";
+    let pieces = vec![line.repeat(50).into_bytes(); 200_000 / (line.len() * 50) + 1];
+    let events = streamed(&gateway, pieces).await;
+    let out = released(&events);
+    assert!(out.len() <= 200_000 && !out.is_empty());
+    assert!(line.repeat(4_000).starts_with(&out));
+    assert_eq!(events.last().unwrap().1["error"], "too_large");
+}
+
 #[tokio::test]
 async fn a_canary_is_found_wherever_it_turns_up() {
     use base64::Engine as _;

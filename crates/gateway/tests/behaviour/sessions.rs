@@ -31,6 +31,21 @@ async fn no_more_than_the_limit_are_admitted_however_many_ask() {
 }
 
 #[tokio::test]
+async fn a_cooldown_outlives_a_restart() {
+    let variables = [("BLASTSHIELD_MESSAGES_PER_MINUTE", "2")];
+    let gateway = start(&variables).await;
+    let path = "/v1/sessions/hasty/messages";
+    for expected in [200, 200, 429] {
+        assert_eq!(gateway.post(path, &json!({})).await.status, expected);
+    }
+    let gateway = start_in(gateway.stop().await, &variables).await;
+    let still = gateway.post(path, &json!({})).await;
+    assert_eq!(still.status, 429, "{}", still.text);
+    let other = gateway.post("/v1/sessions/calm/messages", &json!({})).await;
+    assert_eq!(other.status, 200);
+}
+
+#[tokio::test]
 async fn tool_calls_and_tokens_are_counted_and_shown() {
     let gateway = start(&[
         ("BLASTSHIELD_TOOL_CALLS_PER_MINUTE", "2"),

@@ -137,6 +137,32 @@ async fn an_invoice_is_paid_with_the_owners_yes() {
     let wallet = get(&gateway, "/v1/wallet", AGENT).await;
     assert_eq!(wallet.body["spent_sats"], 501);
     assert_eq!(wallet.body["left_sats"], 9499);
+    let status = get(&gateway, "/v1/status", OWNER).await;
+    let told = &status.body["wallet"];
+    for (name, expected) in [
+        ("mode", json!("approval-gated")),
+        ("spent_sats", json!(501)),
+        ("reserved_sats", json!(0)),
+        ("daily_limit_sats", json!(10_000)),
+        ("left_sats", json!(9499)),
+        ("approval_threshold_sats", json!(1000)),
+        ("day", wallet.body["day"].clone()),
+    ] {
+        assert_eq!(told[name], expected, "{name}: {told}");
+    }
+    let file = gateway
+        .folder
+        .path()
+        .join("logs/security-supervisor-status.json");
+    let written =
+        || -> Option<Value> { serde_json::from_str(&std::fs::read_to_string(&file).ok()?).ok() };
+    for _ in 0..400 {
+        if written().is_some_and(|status| status["wallet"] == *told) {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(25)).await;
+    }
+    assert_eq!(written().unwrap()["wallet"], *told, "the file follows");
     let list = get(&gateway, "/v1/payments", OWNER).await;
     assert_eq!(list.body["payments"].as_array().unwrap().len(), 1);
     for text in [&made.text, &paid.text, &wallet.text, &list.text] {

@@ -115,7 +115,10 @@ mod tests {
         let content = format!("{before}{CRITICAL}\n\n- Grandma arrives at six.\n");
         let scan = scan_memory(&content, "MEMORY.md", &detector);
         assert!(scan.blocked, "{}", scan.assessment.score);
-        let places = scan.assessment.matches.iter().map(|found| found.span.start);
+        // The model names the window it read, which may begin earlier.
+        let places = (scan.assessment.matches.iter())
+            .filter(|found| found.category != blastshield_detect::Category::Statistical)
+            .map(|found| found.span.start);
         assert!(places.min() >= Some(before.len()));
     }
 

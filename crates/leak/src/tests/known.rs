@@ -54,6 +54,166 @@ fn a_registered_value_is_found_in_every_spelling() {
     assert!(names(&scanner, "Blue Harbour 43 tides").is_empty());
 }
 
+fn utf16(text: &str, little: bool) -> Vec<u8> {
+    let bytes = |unit: u16| {
+        if little {
+            unit.to_le_bytes()
+        } else {
+            unit.to_be_bytes()
+        }
+    };
+    text.encode_utf16().flat_map(bytes).collect()
+}
+
+fn each(text: &str, spell: impl Fn(u8) -> String) -> String {
+    text.bytes().map(spell).collect()
+}
+
+fn rot13(text: &str) -> String {
+    each(text, |b| {
+        let turned = match b {
+            b'a'..=b'z' => (b - b'a' + 13) % 26 + b'a',
+            b'A'..=b'Z' => (b - b'A' + 13) % 26 + b'A',
+            b => b,
+        };
+        char::from(turned).to_string()
+    })
+}
+
+/// What people and programs do to a value on its way out, each with a name.
+fn dressed(value: &str) -> Vec<(&'static str, String)> {
+    let once = |text: &str| sample::base64(text.as_bytes());
+    let hex = sample::hex(value.as_bytes());
+    let pairs = |between: &str| each(value, |b| format!("{b:02x}{between}"));
+    let safe = |text: String| text.replace('+', "-").replace('/', "_").replace('=', "");
+    let wrapped = |text: &str, width: usize| {
+        let lines = text.as_bytes().chunks(width);
+        let lines: Vec<&str> = lines
+            .map(|line| std::str::from_utf8(line).unwrap())
+            .collect();
+        lines.join("\n")
+    };
+    let mut forms = vec![
+        ("as it is", value.to_owned()),
+        ("in a word", format!("x{value}y")),
+        ("hex", hex.clone()),
+        ("hex in capitals", hex.to_uppercase()),
+        ("hex after 0x", format!("0x{hex}")),
+        ("hex with colons", pairs(":")),
+        ("hex with spaces", pairs(" ")),
+        ("hex escapes", each(value, |b| format!("\\x{b:02x}"))),
+        ("unicode escapes", each(value, |b| format!("\\u{b:04x}"))),
+        ("entities", each(value, |b| format!("&#{b};"))),
+        ("hex entities", each(value, |b| format!("&#x{b:X};"))),
+        ("percent", each(value, |b| format!("%{b:02X}"))),
+        ("percent twice", each(value, |b| format!("%25{b:02x}"))),
+        ("backwards", value.chars().rev().collect()),
+        ("base64 backwards", once(value).chars().rev().collect()),
+        (
+            "backwards in base64",
+            once(&value.chars().rev().collect::<String>()),
+        ),
+        ("rot13", rot13(value)),
+        ("base64 of base64", once(&once(value))),
+        ("base64 three times", once(&once(&once(value)))),
+        ("hex of base64", sample::hex(once(value).as_bytes())),
+        ("base64 of hex", once(&hex)),
+        ("hex of hex", sample::hex(hex.as_bytes())),
+        ("hex of UTF-16", sample::hex(&utf16(value, true))),
+        ("base64 of UTF-16", sample::base64(&utf16(value, true))),
+        (
+            "base64 of UTF-16, the other way",
+            sample::base64(&utf16(value, false)),
+        ),
+        (
+            "base64 in lines",
+            wrapped(&once(&format!("{}{value}", "lead ".repeat(20))), 64),
+        ),
+        ("hex in lines", wrapped(&hex, 16)),
+        (
+            "zero width",
+            each(value, |b| format!("{}\u{200b}", char::from(b))),
+        ),
+        (
+            "soft hyphens",
+            each(value, |b| format!("{}\u{ad}", char::from(b))),
+        ),
+        (
+            "full width",
+            each(value, |b| {
+                char::from_u32(u32::from(b) + 0xFEE0).unwrap().to_string()
+            }),
+        ),
+        (
+            "in a URL",
+            format!("https://x.example/?q={}", safe(once(value))),
+        ),
+    ];
+    for lead in 0..3 {
+        let around = format!("{}{value}~tail", "~".repeat(lead));
+        forms.push(("base64", once(&around)));
+        forms.push(("base64 for URLs", safe(once(&around))));
+        forms.push((
+            "base64 of base64, shifted",
+            once(&format!("{}{}", "~".repeat(lead), once(&around))),
+        ));
+    }
+    forms
+}
+
+/// Of a value with enough letters and digits nothing else matters.
+fn squeezed(value: &str) -> Vec<(&'static str, String)> {
+    let mut forms = vec![
+        ("capitals", value.to_uppercase()),
+        ("in lines", each(value, |b| format!("{}\n", char::from(b)))),
+    ];
+    for between in [
+        " ", ".", "-", "--", " - ", "_", "/", ", ", "|", "\t", "\", \"", "</b><b>",
+    ] {
+        let letters = "<b>".len();
+        if between.bytes().filter(u8::is_ascii_alphabetic).count() < letters - 1 {
+            forms.push((
+                "cut",
+                each(value, |b| format!("{}{between}", char::from(b))),
+            ));
+        }
+    }
+    forms
+}
+
+#[test]
+fn a_registered_value_is_found_in_every_dress() {
+    let values = [
+        VALUE,
+        "s3cr3t-Pa55word!",
+        "0123456789abcdef0123456789abcdef",
+        "correct horse battery staple",
+        "k9#mQ2$vL7",
+    ];
+    let mut missed = Vec::new();
+    for value in values {
+        let scanner = Scanner::builder()
+            .key([9; 32])
+            .register("V", value)
+            .build()
+            .unwrap();
+        let mut forms = dressed(value);
+        if value.bytes().filter(u8::is_ascii_alphanumeric).count() >= 12 {
+            forms.extend(squeezed(value));
+        } else {
+            // Too short to be told from ordinary letters when it is turned, or when it is part of a word.
+            let turned = ["in a word", "backwards", "backwards in base64", "rot13"];
+            forms.retain(|(dress, _)| !turned.contains(dress));
+        }
+        for (dress, form) in forms {
+            if names(&scanner, &format!("see {form} there")).is_empty() {
+                missed.push(format!("{value}: {dress}: {form}"));
+            }
+        }
+    }
+    assert!(missed.is_empty(), "{missed:#?}");
+}
+
 #[test]
 fn a_value_needs_a_key() {
     assert_eq!(

@@ -56,10 +56,7 @@ impl Courier for TelegramCourier {
     }
 
     async fn say(&self, word: &Word) -> Result<(), Fail> {
-        let text = match word {
-            Word::Text(text) => text.clone(),
-            Word::Alert(alert) => alert.to_text(),
-        };
+        let text = word.text().to_owned();
         let mut message = Outgoing {
             spans: vec![span("pre", &text, 0, text.len())],
             text,

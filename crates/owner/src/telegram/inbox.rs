@@ -1,16 +1,20 @@
 //! Reads the owner's answers, each once: what was handled is noted before the next are asked for.
 
 use super::courier::{fail, outcome};
+use super::others::Others;
+use super::quota::Quota;
 use super::weigh::{self, SLACK_S};
 use super::{NAME, REPLIES, TelegramSettings};
 use crate::command::{Command, Text, read_button, read_text};
 use crate::error::DecideError;
-use crate::outbox::{Backoff, Fail};
+use crate::outbox::Fail;
+use crate::pace::Backoff;
+use crate::state::Refusal;
 use crate::words::{Word, Words};
 use crate::{Approvals, Reply};
 use blastshield_audit::{Category, Event, Severity};
 use blastshield_store::StoreError;
-use blastshield_upstream::{Callback, Incoming, Telegram, Update, UpdateKind};
+use blastshield_upstream::{Callback, Incoming, Telegram, TelegramError, Update, UpdateKind};
 use serde_json::json;
 use std::collections::VecDeque;
 use tokio::time::{Instant, sleep, timeout};
@@ -19,9 +23,8 @@ use tokio::time::{Instant, sleep, timeout};
 const FRESH_MS: i64 = 6 * 86_400_000;
 /// Updates of late that are recognised when they come again.
 const REMEMBERED: usize = 512;
-/// Ignored messages that are recorded one by one each minute.
-const RECORDED_PER_MINUTE: u32 = 20;
-const MINUTE_MS: i64 = 60_000;
+/// What is said about a request that is not ours, while another program has the same bot.
+const ELSEWHERE: &str = "no request of this gateway; another program receives this bot's messages too, and it is left to it";
 const HELP: &str = "Not understood. Reply with: approve <id> or deny <id>";
 
 pub(super) struct Inbox {
@@ -34,6 +37,15 @@ pub(super) struct Inbox {
     cursor: Option<(i64, i64)>,
     not_before_s: i64,
     quota: Quota,
+    others: Others,
+}
+
+/// Whom an update concerns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Concerns {
+    Us,
+    /// Perhaps another gateway with the same bot.
+    Others,
 }
 
 impl Inbox {
@@ -52,6 +64,7 @@ impl Inbox {
             cursor: None,
             not_before_s: 0,
             quota: Quota::default(),
+            others: Others::default(),
         }
     }
 
@@ -70,7 +83,10 @@ impl Inbox {
             match round.await {
                 Ok(news) => {
                     backoff.reset();
-                    self.approvals.up(REPLIES, 0);
+                    // Two programs on one bot have their good moments too.
+                    if !self.others.are_there(self.approvals.now_ms()) {
+                        self.approvals.up(REPLIES, 0);
+                    }
                     if news == 0 && begun.elapsed() < self.settings.pace.first {
                         // A server that does not wait as it was asked to.
                         sleep(self.settings.pace.first).await;
@@ -104,20 +120,25 @@ impl Inbox {
     /// One poll: how many updates were new.
     async fn round(&mut self) -> Result<usize, Fail> {
         let now_ms = self.approvals.now_ms();
-        let fresh = |(_, at_ms): &(i64, i64)| now_ms.saturating_sub(*at_ms) < FRESH_MS;
-        let offset = self.cursor.filter(fresh).map(|(position, _)| position);
-        let mut updates = self
-            .bot
-            .updates(offset, self.settings.poll)
-            .await
-            .map_err(fail)?;
+        let from = self.others.from(self.position(), now_ms);
+        let polled = self.bot.updates(from, self.settings.poll).await;
+        if polled == Err(TelegramError::Conflict) {
+            self.others.meet(self.approvals.now_ms());
+        }
+        let mut updates = polled.map_err(fail)?;
         updates.sort_by_key(|update| update.id);
+        // Another process on the same store may have handled them meanwhile.
+        let noted = self.approvals.store().cursor(NAME).await?;
+        self.cursor = noted.max(self.cursor);
+        let offset = self.position();
         let mut next = None;
         let mut news = 0;
         for update in &updates {
             let old = offset.is_some_and(|offset| update.id < offset);
             if !old && !self.seen.contains(&update.id) {
-                self.handle(update).await?;
+                if self.handle(update).await? == Concerns::Others {
+                    self.others.leave(update.id, self.approvals.now_ms());
+                }
                 self.remember(update.id);
                 news += 1;
             }
@@ -132,6 +153,13 @@ impl Inbox {
         Ok(news)
     }
 
+    /// Up to where everything was handled, unless that was so long ago that it means nothing.
+    fn position(&self) -> Option<i64> {
+        let now_ms = self.approvals.now_ms();
+        let fresh = |(_, at_ms): &(i64, i64)| now_ms.saturating_sub(*at_ms) < FRESH_MS;
+        self.cursor.filter(fresh).map(|(position, _)| position)
+    }
+
     fn remember(&mut self, id: i64) {
         if self.seen.len() >= REMEMBERED {
             self.seen.pop_front();
@@ -141,24 +169,24 @@ impl Inbox {
 
     /// # Errors
     /// Only when the store fails: then the same update is handled again.
-    async fn handle(&mut self, update: &Update) -> Result<(), StoreError> {
+    async fn handle(&mut self, update: &Update) -> Result<Concerns, StoreError> {
         match &update.kind {
             UpdateKind::Message(message) => self.message(message).await,
             UpdateKind::Edited(_) => {
                 self.ignore("edited");
-                Ok(())
+                Ok(Concerns::Us)
             }
             UpdateKind::Callback(callback) => self.callback(callback).await,
-            UpdateKind::Other => Ok(()),
+            UpdateKind::Other => Ok(Concerns::Us),
         }
     }
 
-    async fn message(&mut self, message: &Incoming) -> Result<(), StoreError> {
+    async fn message(&mut self, message: &Incoming) -> Result<Concerns, StoreError> {
         let text = match weigh::message(message, self.settings.owner, self.not_before_s) {
             Ok(text) => text,
             Err(why) => {
                 self.ignore(why);
-                return Ok(());
+                return Ok(Concerns::Us);
             }
         };
         let command = match read_text(text) {
@@ -166,23 +194,23 @@ impl Inbox {
             Text::Lockdown(on) => {
                 let said = self.lockdown(on, message.date).await?;
                 self.acknowledge(said.to_owned());
-                return Ok(());
+                return Ok(Concerns::Others);
             }
             Text::Malformed => {
                 self.acknowledge(HELP.to_owned());
-                return Ok(());
+                return Ok(Concerns::Us);
             }
-            Text::Other => return Ok(()),
+            Text::Other => return Ok(Concerns::Us),
         };
         if let Some(request) = self.approvals.get(command.id.as_str()).await?
             && weigh::is_stale(message.date, request.created_ms)
         {
             self.ignore("older than the request");
-            return Ok(());
+            return Ok(Concerns::Us);
         }
-        let said = self.obey(&command).await?;
+        let (said, concerns) = self.obey(&command).await?;
         self.acknowledge(said);
-        Ok(())
+        Ok(concerns)
     }
 
     /// Throws the kill switch: what to say about it. Whoever watches the switch records it, and acts on it. Words that are
@@ -206,7 +234,7 @@ impl Inbox {
         })
     }
 
-    async fn callback(&mut self, callback: &Callback) -> Result<(), StoreError> {
+    async fn callback(&mut self, callback: &Callback) -> Result<Concerns, StoreError> {
         let command = match weigh::callback(callback, self.settings.owner) {
             Ok(data) => read_button(data).ok_or("a button that is not ours"),
             Err(why) => Err(why),
@@ -215,7 +243,7 @@ impl Inbox {
             Ok(command) => command,
             Err(why) => {
                 self.ignore(why);
-                return Ok(());
+                return Ok(Concerns::Us);
             }
         };
         // A message whose sending was never confirmed shows itself here; it too is to be brought up to date.
@@ -227,7 +255,7 @@ impl Inbox {
                 .add_notice(NAME, command.id.as_str(), message_id)
                 .await?;
         }
-        let said = self.obey(&command).await?;
+        let (said, concerns) = self.obey(&command).await?;
         // Only a courtesy: the message itself is brought up to date as well.
         let answer = self.bot.answer(&callback.id, &said);
         if !matches!(
@@ -236,11 +264,11 @@ impl Inbox {
         ) {
             tracing::debug!(target: "upstream", dependency = "telegram", "a pressed button was not answered");
         }
-        Ok(())
+        Ok(concerns)
     }
 
     /// Does what the owner says: what to say about it.
-    async fn obey(&self, command: &Command) -> Result<String, StoreError> {
+    async fn obey(&self, command: &Command) -> Result<(String, Concerns), StoreError> {
         let reply = Reply {
             verdict: command.verdict,
             shown: command.shown.as_deref(),
@@ -248,9 +276,14 @@ impl Inbox {
         };
         let id = &command.id;
         match self.approvals.decide(id.as_str(), &reply, NAME).await {
-            Ok(request) => Ok(format!("{id}: {}", outcome(&request))),
+            Ok(request) => Ok((format!("{id}: {}", outcome(&request)), Concerns::Us)),
             Err(DecideError::Store(error)) => Err(error),
-            Err(error) => Ok(format!("{id}: {error}")),
+            Err(DecideError::Refused(Refusal::Unknown))
+                if self.others.are_there(self.approvals.now_ms()) =>
+            {
+                Ok((format!("{id}: {ELSEWHERE}"), Concerns::Others))
+            }
+            Err(error) => Ok((format!("{id}: {error}"), Concerns::Us)),
         }
     }
 
@@ -280,42 +313,5 @@ impl Inbox {
                 why,
             });
         }
-    }
-}
-
-/// So many records a minute, and a count of the others.
-#[derive(Default)]
-struct Quota {
-    since_ms: i64,
-    count: u32,
-    missed: u64,
-}
-
-impl Quota {
-    /// Whether to record this one, and how many were not recorded in the minute that is over.
-    fn take(&mut self, now_ms: i64) -> (bool, u64) {
-        let mut missed = 0;
-        if now_ms.saturating_sub(self.since_ms) >= MINUTE_MS {
-            missed = std::mem::take(&mut self.missed);
-            (self.since_ms, self.count) = (now_ms, 0);
-        }
-        self.count = self.count.saturating_add(1);
-        let record = self.count <= RECORDED_PER_MINUTE;
-        self.missed += u64::from(!record);
-        (record, missed)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_flood_is_counted_and_not_recorded_one_by_one() {
-        let mut quota = Quota::default();
-        let recorded = (0..1000).filter(|_| quota.take(100_000).0).count();
-        assert_eq!(recorded, 20);
-        assert_eq!(quota.take(160_000), (true, 980));
-        assert_eq!(quota.take(160_001), (true, 0));
     }
 }

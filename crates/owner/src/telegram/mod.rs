@@ -2,13 +2,17 @@
 //!
 //! Only a message that the owner wrote in the private chat with the bot counts, and only as it was first sent: forwarded
 //! or edited messages, those written through other bots, older ones and those of other people are ignored and recorded.
+//! A second program that polls for the same bot is told in the status; what may be meant for it is left for it.
 
 mod courier;
 mod inbox;
+mod others;
+mod quota;
 mod weigh;
 
 use crate::Approvals;
-use crate::outbox::{Pace, Running};
+use crate::outbox::Running;
+use crate::pace::Pace;
 use blastshield_upstream::Telegram;
 use inbox::Inbox;
 use std::time::Duration;
@@ -46,7 +50,7 @@ impl TelegramSettings {
 pub struct TelegramChannel;
 
 impl TelegramChannel {
-    /// Starts sending and receiving. Exactly one process may receive for a bot.
+    /// Starts sending and receiving. One process should receive for a bot; two take turns, slowly, and say so.
     #[must_use]
     pub fn start(approvals: &Approvals, bot: Telegram, settings: TelegramSettings) -> Running {
         let courier = courier::TelegramCourier {

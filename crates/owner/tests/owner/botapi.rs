@@ -51,6 +51,8 @@ struct State {
     faults: BTreeMap<String, VecDeque<Fault>>,
     last_update: i64,
     last_message: i64,
+    /// Of several polls at once the latest is served.
+    polls: u64,
     shuffle: bool,
     repeat: bool,
     complaints: Vec<String>,
@@ -268,7 +270,7 @@ async fn serve(mut stream: TcpStream, state: Arc<Mutex<State>>, news: Arc<Notify
         Some(Fault::LoseAnswer) | None => {}
     }
     let (status, answer) = if method == "getUpdates" {
-        (200, updates(&state, &news, &body).await)
+        updates(&state, &news, &body).await
     } else {
         act(&state, method, &body)
     };
@@ -277,22 +279,32 @@ async fn serve(mut stream: TcpStream, state: Arc<Mutex<State>>, news: Arc<Notify
     }
 }
 
-async fn updates(state: &Mutex<State>, news: &Notify, body: &Value) -> Value {
+async fn updates(state: &Mutex<State>, news: &Notify, body: &Value) -> (u16, Value) {
     let offset = body["offset"].as_i64();
     let wait =
         Duration::from_secs(body["timeout"].as_u64().unwrap_or(0)).min(Duration::from_millis(200));
-    {
+    let poll = {
         let mut state = state.lock().unwrap();
+        state.polls += 1;
         state.offsets.push(offset);
         if let Some(offset) = offset {
             state.updates.retain(|(id, _)| *id >= offset);
         }
-    }
+        state.polls
+    };
+    news.notify_waiters();
     let told = news.notified();
     if state.lock().unwrap().updates.is_empty() {
         let _ = tokio::time::timeout(wait, told).await;
     }
     let state = state.lock().unwrap();
+    if state.polls != poll {
+        let why = "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running";
+        return (
+            409,
+            json!({"ok": false, "error_code": 409, "description": why}),
+        );
+    }
     let mut list: Vec<Value> = state
         .updates
         .iter()
@@ -304,7 +316,7 @@ async fn updates(state: &Mutex<State>, news: &Notify, body: &Value) -> Value {
     if state.shuffle {
         list.reverse();
     }
-    json!({"ok": true, "result": list})
+    (200, json!({"ok": true, "result": list}))
 }
 
 fn act(state: &Mutex<State>, method: &str, body: &Value) -> (u16, Value) {

@@ -278,13 +278,49 @@ fn secrets_are_not_shown() {
     assert!(!shown(&ask).contains("MIIEow"), "{}", shown(&ask));
 }
 
-#[test]
-fn any_change_of_what_is_shown_changes_the_hash() {
-    let hash = |ask: &Ask| Message::of(ask, &id(), &Scanner::shipped()).sha256;
-    let mut other = payment();
-    other.details[0].1 = Value::Number(2001);
-    assert_ne!(hash(&payment()), hash(&other));
-    assert_eq!(hash(&payment()), hash(&payment()));
+#[tokio::test]
+async fn what_changed_since_it_was_shown_is_neither_decided_nor_used() {
+    let world = World::new();
+    let approvals = world.open().await;
+    let store = world.store().await;
+    let limits = blastshield_store::ApprovalLimits {
+        pending: 99,
+        per_requester: 99,
+        per_hour: 99,
+    };
+    let honest = approvals.ask(&visit("example.com")).await.unwrap();
+    let changes: [fn(&mut blastshield_store::ApprovalRecord); 5] = [
+        |one| one.shown = one.shown.replace("example.com", "example.org"),
+        |one| one.host = Some("evil.example".into()),
+        |one| one.requester = "owner".into(),
+        |one| one.expires_ms += 3_600_000,
+        |_| {},
+    ];
+    // The id is under the hash as well: the same words under another name are another request.
+    for (change, id) in changes
+        .into_iter()
+        .zip(["00000001", "00000002", "00000003", "00000004", "00000005"])
+    {
+        let mut record = store.approval(honest.id.as_str()).await.unwrap().unwrap();
+        record.id = id.to_owned();
+        change(&mut record);
+        assert!(store.add_approval(record, limits).await.unwrap());
+        let decided = approvals.decide(id, &yes(), "cli").await;
+        assert_eq!(
+            decided,
+            Err(blastshield_owner::DecideError::Refused(
+                blastshield_owner::Refusal::Changed
+            ))
+        );
+    }
+    approvals
+        .decide(honest.id.as_str(), &yes(), "cli")
+        .await
+        .unwrap();
+    approvals
+        .claim(honest.id.as_str(), &visit("example.com"))
+        .await
+        .unwrap();
 }
 
 proptest::proptest! {

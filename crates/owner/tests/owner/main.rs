@@ -9,6 +9,7 @@
     reason = "a test may fail loudly"
 )]
 
+mod alerts;
 mod approvals;
 mod botapi;
 mod crashes;
@@ -16,6 +17,7 @@ mod forgery;
 mod line;
 mod posts;
 mod safety;
+mod sharing;
 mod telegram;
 
 use blastshield_audit::{Clock, Event, Time};
@@ -89,11 +91,15 @@ impl World {
     }
 
     pub(crate) async fn open(&self) -> Approvals {
+        self.open_on(self.store().await).await
+    }
+
+    pub(crate) async fn open_on(&self, store: Store) -> Approvals {
         let clock = Arc::clone(&self.clock);
         let clock: Arc<dyn Clock> =
             Arc::new(move || Time::from_millis(clock.load(Ordering::SeqCst)));
         Approvals::open(
-            self.store().await,
+            store,
             Arc::clone(&self.log) as Arc<dyn Recorder>,
             Arc::new(Scanner::shipped()),
             clock,

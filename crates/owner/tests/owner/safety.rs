@@ -16,7 +16,7 @@ async fn a_standing_yes_is_for_one_host_and_ends() {
         .unwrap();
     let granted = async |host: &str| {
         approvals
-            .granted(Action::Http, host)
+            .granted(Action::Http, host, "agent")
             .await
             .unwrap()
             .is_some()
@@ -32,11 +32,15 @@ async fn a_standing_yes_is_for_one_host_and_ends() {
     }
     assert!(
         approvals
-            .granted(Action::Post, "api.example.com")
+            .granted(Action::Post, "api.example.com", "agent")
             .await
             .unwrap()
             .is_none()
     );
+    for other in ["agent/builder", "owner", ""] {
+        let theirs = approvals.granted(Action::Http, "api.example.com", other);
+        assert!(theirs.await.unwrap().is_none(), "{other}");
+    }
     world.pass(Duration::from_secs(7201));
     assert!(!granted("api.example.com").await);
 
@@ -141,7 +145,7 @@ async fn nothing_counts_before_it_is_recorded() {
     );
     assert!(
         approvals
-            .granted(Action::Http, "a.example")
+            .granted(Action::Http, "a.example", "agent")
             .await
             .unwrap()
             .is_none()
@@ -161,7 +165,7 @@ async fn nothing_counts_before_it_is_recorded() {
     );
     assert!(
         approvals
-            .granted(Action::Http, "a.example")
+            .granted(Action::Http, "a.example", "agent")
             .await
             .unwrap()
             .is_some()

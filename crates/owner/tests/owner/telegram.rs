@@ -247,7 +247,7 @@ async fn only_the_owners_own_fresh_words_count() {
     assert_eq!(decided.scope, Some(Scope::Hours(24)));
     assert!(
         approvals
-            .granted(Action::Http, "example.com")
+            .granted(Action::Http, "example.com", "agent")
             .await
             .unwrap()
             .is_some()
@@ -340,9 +340,15 @@ async fn alerts_go_out_and_a_full_queue_says_so() {
             .any(|shown| shown.text.contains("A canary turned up"))
     })
     .await;
-    api.fault("sendMessage", &[Fault::Hang; 8]);
+    api.fault("sendMessage", &[Fault::Hang]);
     let sent = (0..400).filter(|_| alerts.send(&alert).is_ok()).count();
     assert!((256..300).contains(&sent), "{sent}");
+    let lost = format!("{} further alerts could not be sent here", 400 - sent);
+    until(
+        "those that found no room are told as a number",
+        async || api.chat().iter().any(|shown| shown.text.contains(&lost)),
+    )
+    .await;
 }
 
 #[tokio::test]

@@ -137,10 +137,10 @@ pub(super) fn people(
         let tier = known.tier(name);
         PersonView {
             name: name.to_owned(),
-            tier: tier.as_str(),
+            tier: tier.as_str().to_owned(),
             engagement: match service.definition.tiers.of(tier).engagement {
-                Engagement::Ask => "ask",
-                Engagement::Reply => "reply",
+                Engagement::Ask => "ask".to_owned(),
+                Engagement::Reply => "reply".to_owned(),
             },
         }
     };

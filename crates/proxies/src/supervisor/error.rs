@@ -55,6 +55,9 @@ pub enum SubmitError {
     /// Too many.
     #[error("too many tasks are on; try again")]
     Busy,
+    /// It could not be kept.
+    #[error("the task could not be kept; try again")]
+    Unkept,
     /// No random id.
     #[error("the system gives no random numbers")]
     NoRandom,

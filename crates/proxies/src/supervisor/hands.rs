@@ -1,12 +1,14 @@
 //! Workers from outside: started, kept ready, told, ended.
 //!
-//! Building what a worker needs takes longer than a task may wait, so that a service in use has a worker ready: confined,
-//! built, and never used. It serves one task and is replaced; when nobody needs it for a while it goes.
+//! Building what a worker needs takes longer than a task may wait. It is built once, in a process of which workers are
+//! forked; and a service in use has a worker ready: confined, and never used. It serves one task and is replaced; when
+//! nobody needs it for a while it goes.
 
 use crate::definition::Definition;
 use crate::protocol::{FromWorker, ServiceText, ToWorker, polled};
-use crate::worker::JOB;
-use blastshield_sandbox::{Confinement, Exit, Killer, Launcher, Missing, SandboxError, Sandboxed};
+use blastshield_sandbox::{
+    Confinement, Exit, Killer, Missing, SandboxError, Sandboxed, Streams, Template,
+};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -40,7 +42,7 @@ pub(crate) enum NoHand {
 /// How workers of one service are started.
 #[derive(Clone)]
 pub(super) struct Recipe {
-    pub(super) launcher: Launcher,
+    template: Arc<Template>,
     pub(super) confinement: Confinement,
     pub(super) workspace: PathBuf,
     pub(super) service: Arc<ServiceText>,
@@ -48,7 +50,7 @@ pub(super) struct Recipe {
 
 impl Recipe {
     pub(super) fn new(
-        launcher: &Launcher,
+        template: &Arc<Template>,
         definition: &Definition,
         workspace: &Path,
         missing: Missing,
@@ -58,23 +60,34 @@ impl Recipe {
             .write(workspace)
             .folder(workspace)
             .memory(definition.bounds.memory_bytes)
+            .streams(Streams::Nowhere)
             .missing(missing);
         let task = definition.timeouts.task.as_secs();
         confinement.limits.cpu = task.clamp(10, 600);
         Self {
-            launcher: launcher.clone(),
+            template: Arc::clone(template),
             confinement,
             workspace: workspace.to_owned(),
             service: Arc::new(service),
         }
     }
 
+    /// Builds what workers need, aside.
+    pub(super) fn prepare(&self) {
+        let template = Arc::clone(&self.template);
+        tokio::task::spawn_blocking(move || {
+            if let Err(error) = template.prepare() {
+                tracing::warn!(target: "security", %error, "workers cannot be prepared; each prepares itself");
+            }
+        });
+    }
+
     /// Starts a worker and waits until it is ready.
     pub(super) async fn start(&self) -> Result<Hand, NoHand> {
-        let (launcher, confinement) = (self.launcher.clone(), self.confinement.clone());
+        let (template, confinement) = (Arc::clone(&self.template), self.confinement.clone());
         make(&self.workspace).map_err(|_| NoHand::NotReady)?;
         let folder = identity(&self.workspace);
-        let started = tokio::task::spawn_blocking(move || launcher.worker(JOB, &confinement)).await;
+        let started = tokio::task::spawn_blocking(move || template.worker(&confinement)).await;
         let mut child = started.map_err(|_| NoHand::NotReady)??;
         let line = child.line.take().ok_or(NoHand::NotReady)?;
         line.set_nonblocking(true).map_err(|_| NoHand::NotReady)?;

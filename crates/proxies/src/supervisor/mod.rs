@@ -6,6 +6,8 @@
 //! one that sends, and nothing runs while the owner thinks.
 
 mod accept;
+mod config;
+mod cuts;
 mod error;
 mod hands;
 mod people;
@@ -17,6 +19,7 @@ mod tasks;
 mod upkeep;
 mod view;
 
+pub use config::{Config, CredentialSource, ScannerSource};
 pub use error::{OpenError, SubmitError};
 pub use people::PeopleError;
 pub use service::{Definitions, definitions};
@@ -24,22 +27,22 @@ pub use tasks::{KEPT, PersonView, TaskError, TaskState, TaskView};
 pub use view::{OperationView, ServiceView};
 
 use crate::aside::aside;
-use crate::broker::{Dialler, Token, wall_ms};
+use crate::broker::wall_ms;
 use crate::capability::random_hex;
 use crate::definition::Input;
 use crate::protocol::Phase;
 use crate::state::OneCore;
-use blastshield_audit::{Clock, Event};
-use blastshield_detect::Detector;
+use crate::worker::JOB;
+use blastshield_audit::Event;
 use blastshield_leak::Scanner;
-use blastshield_owner::{Approvals, Ask, Recorder};
-use blastshield_recovery::{Recovery, RecoveryError};
-use blastshield_sandbox::{Launcher, Missing};
+use blastshield_owner::Ask;
+use blastshield_recovery::{Recovery, RecoveryError, RestoreError, Restored};
+use blastshield_sandbox::Template;
+use blastshield_store::StoreError;
 use serde_json::{Map, Value};
 use service::Service;
 use session::{Brought, error};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tasks::Tasks;
@@ -47,55 +50,6 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use view::operation_view;
-
-/// Gives the scanner as it is now: canaries may be added while core runs.
-pub type ScannerSource = Arc<dyn Fn() -> Scanner + Send + Sync>;
-/// Gives the value of a variable that holds a credential.
-pub type CredentialSource = Arc<dyn Fn(&str) -> Option<Token> + Send + Sync>;
-
-/// What a supervisor works with.
-pub struct Config {
-    /// The data folder; everything lies in its `proxies`.
-    pub data: PathBuf,
-    /// The services.
-    pub definitions: Definitions,
-    /// Whether plain HTTP to this machine is allowed, for tests.
-    pub loopback: bool,
-    /// Whether the model scores too.
-    pub enhanced: bool,
-    /// `baseline`, `strict` or `paranoid`.
-    pub profile: &'static str,
-    /// Whether the owner approves each post, whatever a tier says.
-    pub posts_need_approval: bool,
-    /// Workers kept ready for each service in use.
-    pub ready: usize,
-    /// How long such a worker may wait.
-    pub ready_idle: Duration,
-    /// Tasks that may be on at once.
-    pub max_tasks: usize,
-    /// What happens when this machine cannot hold a layer of the sandbox.
-    pub missing: Missing,
-    /// Paths that must not leave.
-    pub internal_paths: Vec<String>,
-    /// Terms that must not leave.
-    pub internal_terms: Vec<String>,
-    /// Starts workers.
-    pub launcher: Launcher,
-    /// The detector.
-    pub detector: Arc<Detector>,
-    /// What must not leave.
-    pub scanner: ScannerSource,
-    /// Credentials.
-    pub credential: CredentialSource,
-    /// The way out.
-    pub dialler: Dialler,
-    /// The owner.
-    pub approvals: Approvals,
-    /// The audit log.
-    pub recorder: Arc<dyn Recorder>,
-    /// The time of day.
-    pub clock: Arc<dyn Clock>,
-}
 
 /// A handle on the proxies; clones share them.
 #[derive(Clone)]
@@ -110,11 +64,6 @@ pub(crate) struct Inner {
     upkeep: std::sync::Mutex<Option<JoinHandle<()>>>,
     opened_ms: u64,
     _alone: OneCore,
-}
-
-/// Returns when core goes.
-async fn closed(closing: &mut watch::Receiver<bool>) {
-    let _ = closing.wait_for(|closing| *closing).await.map(drop);
 }
 
 /// What one session is for.
@@ -149,9 +98,17 @@ impl Supervisor {
             .map_err(|error| OpenError::State(error.kind()))?
             .ok_or(OpenError::Busy)?;
         recovery.resume().await?;
+        let now_ms = i64::try_from(wall_ms()).unwrap_or(i64::MAX);
+        config
+            .store
+            .interrupt_proxy_tasks(recovery.installation(), now_ms)
+            .await
+            .map_err(|error| OpenError::Recovery(error.into()))?;
         let mut services = BTreeMap::new();
+        let how = serde_json::to_string(&config.how()).unwrap_or_default();
+        let template = Arc::new(Template::new(&config.launcher, JOB, &how));
         for (name, (definition, _)) in std::mem::take(&mut config.definitions) {
-            services.insert(name, Service::new(definition, &config)?);
+            services.insert(name, Service::new(definition, &config, &template)?);
         }
         let inner = Inner {
             tasks: Tasks::new(config.max_tasks),
@@ -169,6 +126,10 @@ impl Supervisor {
 
     /// Starts what has to be done again and again. For the one process that serves.
     pub fn start(&self) {
+        // The first task is not to wait for what takes long to build; where nothing can run nothing is built.
+        if let Some(service) = self.0.services.values().find(|one| one.is_usable()) {
+            service.recipe.prepare();
+        }
         let task = tokio::spawn(Arc::clone(&self.0).keep());
         let mut upkeep = self
             .0
@@ -178,11 +139,11 @@ impl Supervisor {
         *upkeep = Some(task);
     }
 
-    /// Takes a task: a service, an operation, parameters, and perhaps with whom. It runs from here on.
+    /// Takes a task: a service, an operation, parameters, and perhaps with whom. It runs from here on, and is on disk.
     ///
     /// # Errors
     /// When it is refused; nothing was started.
-    pub fn submit(
+    pub async fn submit(
         &self,
         service: &str,
         operation: &str,
@@ -219,43 +180,36 @@ impl Supervisor {
             input,
             with: with.map(str::to_owned),
         };
-        let view = TaskView {
-            id: taken.id.clone(),
-            service: taken.service.clone(),
-            operation: taken.operation.clone(),
-            state: TaskState::Queued,
-            data: None,
-            summary: None,
-            flags: Vec::new(),
-            people: Vec::new(),
-            recent_context: None,
-            approval: None,
-            error: None,
-            created_ms: wall_ms(),
-            finished_ms: None,
-        };
+        let view = TaskView::taken(&taken.id, service, operation);
         if !inner.tasks.add(view.clone()) {
             return Err(SubmitError::Busy);
         }
+        if let Err(error) = inner.take(&view).await {
+            tracing::error!(target: "security", %error, "a task could not be kept, so it is not taken");
+            inner.tasks.remove(&view.id);
+            return Err(SubmitError::Unkept);
+        }
+        crate::fault::point("core:taken");
         let inner = Arc::clone(inner);
         tokio::spawn(async move {
             let ended = inner.run(&taken).await;
-            inner.tasks.update(&taken.id, |view| finish(view, ended));
+            inner.over(&taken.id, |view| finish(view, ended)).await;
         });
         Ok(view)
     }
 
-    /// A task, if it is remembered.
-    #[must_use]
-    pub fn task(&self, id: &str) -> Option<TaskView> {
-        self.0.tasks.get(id)
-    }
-
-    /// The task once it is over, or as it stands after this time.
-    pub async fn wait(&self, id: &str, wait: Duration) -> Option<TaskView> {
-        match timeout(wait, self.0.tasks.over(id)).await {
+    /// The task once it is over, or as it stands after this time; also one that was over before core started.
+    ///
+    /// # Errors
+    /// When the store cannot say.
+    pub async fn wait(&self, id: &str, wait: Duration) -> Result<Option<TaskView>, StoreError> {
+        let shown = match timeout(wait, self.0.tasks.over(id)).await {
             Ok(view) => view,
-            Err(_) => self.task(id),
+            Err(_) => self.0.tasks.get(id),
+        };
+        match shown {
+            Some(view) => Ok(Some(view)),
+            None => self.0.remembered(id).await,
         }
     }
 
@@ -302,6 +256,30 @@ impl Supervisor {
         &self.0.recovery
     }
 
+    /// Puts a backup of a service back, unless a task of it is on. What is in its workspace is put aside.
+    ///
+    /// # Errors
+    /// When it was not done.
+    pub async fn restore(
+        &self,
+        service: &str,
+        from: Option<&str>,
+        who: &str,
+    ) -> Result<Restored, RestoreError> {
+        let known = self.0.services.get(service).ok_or(RestoreError::Unknown)?;
+        let busy = RestoreError::Recovery(RecoveryError::Busy);
+        let Ok(_turn) = known.turn.try_lock() else {
+            return Err(busy);
+        };
+        if self.0.tasks.on(service) > 0 {
+            return Err(busy);
+        }
+        let restored = self.0.recovery.restore(&known.name, from, who).await?;
+        // Workers that wait are confined to a folder that is no longer the workspace.
+        known.ready.drop_older(Duration::ZERO);
+        Ok(restored)
+    }
+
     /// Takes no more tasks, ends workers with a report, and waits for that, but not longer than this.
     pub async fn close(&self, grace: Duration) {
         let inner = &self.0;
@@ -319,6 +297,7 @@ impl Supervisor {
                 let _turn = service.turn.lock().await;
                 service.ready.drop_older(Duration::ZERO);
             }
+            inner.tasks.idle().await;
         })
         .await;
     }

@@ -1,9 +1,9 @@
 //! A task from its turn to its end: which sessions it takes, and whether the owner is asked in between.
 
 use super::service::Service;
-use super::session::{Brought, error};
+use super::session::{Brought, cut_short, error};
 use super::tasks::{TaskError, TaskState};
-use super::{Inner, Plan, Taken, closed};
+use super::{Inner, Plan, Taken};
 use crate::broker::consent;
 use crate::definition::{Approval, Engagement, Operation};
 use crate::protocol::Phase;
@@ -120,14 +120,12 @@ impl Inner {
             view.approval = Some(id.clone());
         });
         crate::fault::point("core:asked");
-        let mut closing = self.closing.subscribe();
+        let mut cuts = self.cuts();
         let deadline = tokio::time::Instant::now() + most;
         loop {
             let decided = tokio::select! {
                 decided = approvals.wait(&id, Duration::from_secs(60)) => decided,
-                () = closed(&mut closing) => {
-                    return Err(error("closing", "core is shutting down; ask again"));
-                }
+                ending = cuts.comes() => return Err(cut_short(ending, false)),
             };
             match decided
                 .map_err(|problem| cannot(problem.to_string()))?

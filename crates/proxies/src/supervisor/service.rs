@@ -9,6 +9,7 @@ use crate::protocol::ServiceText;
 use crate::state::{Seen, StateFile};
 use blastshield_audit::Digest;
 use blastshield_recovery::ServiceName;
+use blastshield_sandbox::Template;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Read as _};
@@ -87,7 +88,11 @@ fn read(path: &Path, name: &str, loopback: bool) -> Result<Definition, OpenError
 }
 
 impl Service {
-    pub(super) fn new(definition: Definition, config: &Config) -> Result<Self, OpenError> {
+    pub(super) fn new(
+        definition: Definition,
+        config: &Config,
+        template: &Arc<Template>,
+    ) -> Result<Self, OpenError> {
         let name = ServiceName::new(&definition.name).map_err(|_| OpenError::Name)?;
         let state = |error: io::Error| OpenError::State(error.kind());
         let file = StateFile::at(&config.data, &definition.name).map_err(state)?;
@@ -104,19 +109,11 @@ impl Service {
         let service = ServiceText {
             definition: definition.source.clone(),
             loopback: config.loopback,
-            enhanced: config.enhanced,
-            internal_paths: config.internal_paths.clone(),
-            internal_terms: config.internal_terms.clone(),
+            how: config.how(),
             #[cfg(debug_assertions)]
             fault: crate::fault::from_environment(),
         };
-        let recipe = Recipe::new(
-            &config.launcher,
-            &definition,
-            &workspace,
-            config.missing,
-            service,
-        );
+        let recipe = Recipe::new(template, &definition, &workspace, config.missing, service);
         Ok(Self {
             definition,
             name,
@@ -126,6 +123,11 @@ impl Service {
             ready: Arc::default(),
             turn: Mutex::default(),
         })
+    }
+
+    /// Whether a task of it could run: it needs no credential, or has it.
+    pub(super) fn is_usable(&self) -> bool {
+        self.definition.credential.is_none() || self.token.is_some()
     }
 
     /// Days since which the credential is the same, if it is time to say so. It is said once for each period.

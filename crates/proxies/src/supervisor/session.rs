@@ -10,7 +10,7 @@ use crate::aside::aside;
 use crate::broker::{Broker, Seen, millis};
 use crate::capability::Capability;
 use crate::definition::Operation;
-use crate::protocol::{Job, Person};
+use crate::protocol::{Ending, Job, Person};
 use blastshield_audit::{Category, Event, Severity};
 use blastshield_recovery::relationships::{Relationship, Relationships};
 use blastshield_recovery::{BeginError, Exit, Facts, Hold, Session, Workspace};
@@ -53,6 +53,18 @@ pub(super) fn error(code: &str, message: impl Into<String>) -> TaskError {
     }
 }
 
+/// Why a task came to nothing that somebody cut short; whether its request was under way.
+pub(super) fn cut_short(ending: Ending, sent: bool) -> TaskError {
+    let (code, message) = super::cuts::why(ending);
+    if sent {
+        return error(
+            code,
+            format!("{message}; the request may have reached the service"),
+        );
+    }
+    error(code, message)
+}
+
 fn nothing(error: TaskError) -> Brought {
     Brought::Nothing {
         error,
@@ -69,6 +81,9 @@ impl Inner {
         plan: &Plan<'_>,
     ) -> Brought {
         let _turn = service.turn.lock().await;
+        if *self.config.stop.borrow() {
+            return nothing(cut_short(Ending::OwnerStop, false));
+        }
         let (capability, mut hand, session) = match self.ready(service, operation).await {
             Ok(ready) => ready,
             Err(error) => return nothing(error),
@@ -107,7 +122,8 @@ impl Inner {
             requests: seen.requests,
             violations: seen.violations.len() as u64,
             burned: seen.burned,
-            root_cause_known: talk.timed_out || talk.shut_down || result.cause_known,
+            root_cause_known: talk.cut.is_some() || result.cause_known,
+            owner_stop: talk.cut == Some(Ending::OwnerStop),
             core_wrote: Vec::new(),
         };
         let judged = match self.recovery.end(session, &facts).await {
@@ -130,6 +146,11 @@ impl Inner {
         }
         if seen.burned || service_burned(service) {
             let _ = service.limiter.new_session();
+        }
+        if let Some(ending @ (Ending::OwnerStop | Ending::Shutdown)) = talk.cut
+            && !judged.decision.is_adversarial()
+        {
+            return nothing(cut_short(ending, seen.sent));
         }
         if judged.is_clean() {
             return match result.brought {
@@ -307,8 +328,8 @@ fn service_burned(service: &Service) -> bool {
 fn message(kind: &str, adversarial: bool, talk: &Talk) -> String {
     if adversarial {
         format!("the worker ended as after an attack ({kind}); the owner was told")
-    } else if talk.timed_out {
-        "the task took too long".to_owned()
+    } else if talk.cut == Some(Ending::TimeOut) {
+        super::cuts::why(Ending::TimeOut).1.to_owned()
     } else {
         format!("the worker ended early ({kind})")
     }

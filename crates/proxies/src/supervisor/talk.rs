@@ -1,6 +1,7 @@
 //! What is said between core and a worker, from the task to the end.
 
 use super::Inner;
+use super::cuts::Cuts;
 use super::hands::Hand;
 use super::session::LAST_WORDS;
 use crate::broker::{Broker, Reply};
@@ -11,14 +12,22 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
 /// What came over the line.
+#[derive(Default)]
 pub(super) struct Talk {
     pub(super) outcome: Option<Outcome>,
-    pub(super) timed_out: bool,
-    pub(super) shut_down: bool,
+    /// Why core ended it before it was done.
+    pub(super) cut: Option<Ending>,
 }
 
 impl Inner {
-    /// Serves the worker until it has said what came of the task, is gone, or its time is up.
+    pub(super) fn cuts(&self) -> Cuts {
+        Cuts {
+            closing: self.closing.subscribe(),
+            stop: self.config.stop.clone(),
+        }
+    }
+
+    /// Serves the worker until it has said what came of the task, is gone, its time is up, or somebody cuts it short.
     pub(super) async fn talk(
         &self,
         hand: &mut Hand,
@@ -26,63 +35,42 @@ impl Inner {
         job: Job,
         deadline: Instant,
     ) -> Talk {
-        let mut talk = Talk {
-            outcome: None,
-            timed_out: false,
-            shut_down: false,
-        };
         let most = broker.definition.bounds.response_bytes * 2 + (256 << 10);
-        let mut closing = self.closing.subscribe();
-        if polled::send(&mut hand.line, &ToWorker::Task(Box::new(job)))
-            .await
-            .is_err()
-        {
-            return talk;
+        let mut cuts = self.cuts();
+        let task = ToWorker::Task(Box::new(job));
+        if polled::send(&mut hand.line, &task).await.is_err() {
+            return Talk::default();
         }
         crate::fault::point("core:told");
         loop {
             let heard = tokio::select! {
                 heard = timeout_at(deadline, polled::receive::<FromWorker>(&mut hand.line, most)) => heard,
-                () = super::closed(&mut closing) => {
-                    talk.shut_down = true;
-                    let _ = polled::send(&mut hand.line, &ToWorker::End(Ending::Shutdown)).await;
-                    return talk;
-                }
+                ending = cuts.comes() => return cut(hand, ending).await,
             };
             let ask = match heard {
-                Err(_) => {
-                    talk.timed_out = true;
-                    let _ = polled::send(&mut hand.line, &ToWorker::End(Ending::TimeOut)).await;
-                    return talk;
-                }
-                Ok(Err(LineError::Closed)) => return talk,
+                Err(_) => return cut(hand, Ending::TimeOut).await,
+                Ok(Err(LineError::Closed)) => return Talk::default(),
                 Ok(Err(LineError::TooLarge | LineError::Malformed) | Ok(FromWorker::Ready)) => {
                     broker.violated("broke the protocol");
                     hand.kill();
-                    return talk;
+                    return Talk::default();
                 }
                 Ok(Ok(FromWorker::Done(outcome))) => {
-                    talk.outcome = Some(outcome);
-                    return talk;
+                    return Talk {
+                        outcome: Some(outcome),
+                        cut: None,
+                    };
                 }
                 Ok(Ok(FromWorker::Ask(ask))) => ask,
             };
             let reply = tokio::select! {
                 reply = timeout_at(deadline, broker.answer(&ask)) => reply,
                 // Nobody waits for the answer any more.
-                () = hand.gone() => return talk,
-                () = super::closed(&mut closing) => {
-                    talk.shut_down = true;
-                    let _ = polled::send(&mut hand.line, &ToWorker::End(Ending::Shutdown)).await;
-                    return talk;
-                }
+                () = hand.gone() => return Talk::default(),
+                ending = cuts.comes() => return cut(hand, ending).await,
             };
             let told = match reply {
-                Err(_) => {
-                    talk.timed_out = true;
-                    let _ = polled::send(&mut hand.line, &ToWorker::End(Ending::TimeOut)).await;
-                    return talk;
-                }
+                Err(_) => return cut(hand, Ending::TimeOut).await,
                 Ok(Reply::Answer(head, body)) => {
                     let sent = polled::send(&mut hand.line, &ToWorker::Answer(head)).await;
                     match sent {
@@ -95,15 +83,25 @@ impl Inner {
                 }
             };
             if told.is_err() {
-                return talk;
+                return Talk::default();
             }
         }
     }
 }
 
+/// Tells the worker to go through its checklist and end.
+async fn cut(hand: &mut Hand, ending: Ending) -> Talk {
+    // If it does not hear it, its end shows that.
+    let _ = polled::send(&mut hand.line, &ToWorker::End(ending)).await;
+    Talk {
+        outcome: None,
+        cut: Some(ending),
+    }
+}
+
 /// Waits for the end, and brings it about when it does not come.
 pub(super) async fn end(hand: &mut Hand, talk: &Talk, deadline: Instant) -> Exit {
-    let grace = if talk.timed_out || talk.shut_down {
+    let grace = if talk.cut.is_some() {
         LAST_WORDS
     } else {
         deadline

@@ -52,8 +52,15 @@ impl Inner {
         let mut ticks = interval(EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut count = 0_u64;
+        let mut cuts = self.cuts();
         loop {
-            ticks.tick().await;
+            tokio::select! {
+                _ = ticks.tick() => {}
+                () = cuts.next_stop() => {
+                    self.send_home();
+                    continue;
+                }
+            }
             for service in self.services.values() {
                 service.ready.drop_older(self.config.ready_idle);
                 if count.is_multiple_of(SELDOM) {
@@ -61,7 +68,17 @@ impl Inner {
                     back_up(&self.recovery, service).await;
                 }
             }
+            if count.is_multiple_of(SELDOM) {
+                self.trim().await;
+            }
             count = count.wrapping_add(1);
+        }
+    }
+
+    /// Workers that wait for a task go, when nothing may run.
+    fn send_home(&self) {
+        for service in self.services.values() {
+            service.ready.drop_older(Duration::ZERO);
         }
     }
 

@@ -5,11 +5,14 @@ mod act;
 mod inbound;
 mod life;
 mod outgoing;
+mod prepared;
 
 pub(crate) use act::{count, profile};
+pub(crate) use prepared::How;
+pub use prepared::Prepared;
 
 use crate::definition::Definition;
-use crate::protocol::{Ending, FromWorker, Job, ServiceText, ToWorker, waiting};
+use crate::protocol::{Ending, FromWorker, Job, ToWorker, waiting};
 use act::{Act, Finish};
 use blastshield_detect::Detector;
 use blastshield_leak::Scanner;
@@ -27,13 +30,13 @@ pub const JOB: &str = "proxy";
 /// What reaches a worker while it works: a message, with the bytes of an answer.
 pub(super) type Heard = (ToWorker, Vec<u8>);
 
-/// Runs a worker to its end. Call it with what [`blastshield_sandbox::enter_if_asked`] returned for [`JOB`].
+/// Runs a worker to its end. Call it with what [`blastshield_sandbox::enter_or_prepare`] returned for [`JOB`].
 #[expect(clippy::exit, reason = "a worker has nothing to return to")]
-pub fn worker_main(inside: Inside) -> ! {
+pub fn worker_main(inside: Inside, prepared: Option<Prepared>) -> ! {
     // What a panic would print may hold words of the service.
     std::panic::set_hook(Box::new(|_| {}));
     let mut line = inside.line;
-    let Some(kit) = prepare(&mut line) else {
+    let Some(kit) = get_ready(&mut line, prepared) else {
         // Nothing was given to it yet: nothing to report.
         std::process::exit(2);
     };
@@ -51,36 +54,24 @@ pub(super) struct Kit {
     pub(super) scanner: Scanner,
 }
 
-fn prepare(line: &mut UnixStream) -> Option<Kit> {
+fn get_ready(line: &mut UnixStream, prepared: Option<Prepared>) -> Option<Kit> {
     let service = match waiting::receive(line, crate::protocol::MAX_MESSAGE) {
         Ok(ToWorker::Service(service)) => service,
         _ => return None,
     };
     #[cfg(debug_assertions)]
     crate::fault::arm(service.fault.clone());
-    let kit = kit(&service)?;
+    let prepared = match prepared.filter(|prepared| prepared.how == service.how) {
+        Some(prepared) => prepared,
+        None => Prepared::build(service.how)?,
+    };
+    let kit = Kit {
+        definition: Definition::parse(&service.definition, service.loopback).ok()?,
+        detector: prepared.detector,
+        scanner: prepared.scanner,
+    };
     waiting::send(line, &FromWorker::Ready).ok()?;
     Some(kit)
-}
-
-fn kit(service: &ServiceText) -> Option<Kit> {
-    let build = if service.enhanced {
-        Detector::shipped
-    } else {
-        Detector::rules_only
-    };
-    let scanner = Scanner::builder()
-        .internal_paths(&service.internal_paths)
-        .internal_terms(&service.internal_terms)
-        .build()
-        .ok()?;
-    // The first scan builds what the others use.
-    let _ = scanner.scan("-");
-    Some(Kit {
-        definition: Definition::parse(&service.definition, service.loopback).ok()?,
-        detector: build().ok()?,
-        scanner,
-    })
 }
 
 #[expect(clippy::exit, reason = "a worker has nothing to return to")]
@@ -133,6 +124,9 @@ fn listen(mut line: UnixStream, heard: &Sender<Heard>, most: usize, life: &Life)
             }
             Ok(ToWorker::End(Ending::Shutdown)) => {
                 life.end(&Last::new(Trigger::Exception, "core is shutting down"));
+            }
+            Ok(ToWorker::End(Ending::OwnerStop)) => {
+                life.end(&Last::new(Trigger::Exception, "stopped by the owner"));
             }
             Ok(message) => message,
             Err(_) => life.end(&Last::new(Trigger::Exception, "core is gone")),

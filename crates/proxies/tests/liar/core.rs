@@ -30,6 +30,7 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
     ("a_broken_protocol_is_the_end", protocol),
     ("a_worker_without_limits_meets_the_brokers", limits),
     ("nothing_is_sent_without_the_owner", approval),
+    ("a_worker_that_talks_to_itself_disturbs_nobody", chatter),
 ];
 
 fn token() -> String {
@@ -154,7 +155,7 @@ async fn tell(operation: &str, params: &Value, per_minute: u32, times: usize) ->
     .unwrap();
     let recovery = Recovery::open(
         Options::new(&data),
-        store,
+        store.clone(),
         audit.clone(),
         redact,
         clock.clone(),
@@ -184,6 +185,8 @@ async fn tell(operation: &str, params: &Value, per_minute: u32, times: usize) ->
             HopPolicy::default(),
         ),
         approvals,
+        stop: tokio::sync::watch::Sender::new(false).subscribe(),
+        store,
         recorder: audit,
         clock,
     };
@@ -192,8 +195,12 @@ async fn tell(operation: &str, params: &Value, per_minute: u32, times: usize) ->
     for _ in 0..times {
         let task = supervisor
             .submit("board", operation, params.as_object().unwrap(), None)
+            .await
             .unwrap();
-        last = supervisor.wait(&task.id, Duration::from_secs(30)).await;
+        last = supervisor
+            .wait(&task.id, Duration::from_secs(30))
+            .await
+            .unwrap();
     }
     let holds = supervisor.recovery().list(false).await.unwrap();
     supervisor.close(Duration::from_secs(5)).await;
@@ -352,4 +359,12 @@ fn approval() {
     let told = told("say", &json!({"text": "unapproved"}), 100, 1);
     is_caught("unapproved", &told);
     assert!(told.came.is_empty(), "{:?}", told.came);
+}
+
+/// What a worker writes to its output goes nowhere: it neither waits for a reader nor reaches one.
+fn chatter() {
+    let told = read("chatter");
+    assert_eq!(told.task.state, TaskState::Done, "{:?}", told.task);
+    assert!(told.holds.is_empty());
+    gains_no_secret("chatter", &told);
 }

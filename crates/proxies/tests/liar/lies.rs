@@ -143,6 +143,18 @@ impl Liar {
                 self.ask(task, |_| {});
                 self.clean(&posts);
             }
+            "chatter" => {
+                // More than any pipe holds.
+                let line = format!("{}\n", attack());
+                for _ in 0..20_000 {
+                    let _ = std::io::stdout().write_all(line.as_bytes());
+                    let _ = std::io::stderr().write_all(line.as_bytes());
+                }
+                let mut nothing = Vec::new();
+                assert_eq!(std::io::stdin().read_to_end(&mut nothing).unwrap_or(0), 0);
+                self.ask(task, |_| {});
+                self.clean(&posts);
+            }
             "operation" => {
                 self.ask(task, |ask| {
                     ask["operation"] = json!("say");

@@ -151,6 +151,18 @@ pub(crate) fn open(
         .find(|backup| backup.name == name))
 }
 
+/// One backup by its name, if every file of it is what it was.
+pub(crate) fn good(
+    home: &Home,
+    service: &ServiceName,
+    name: &str,
+) -> Result<Option<Backup>, RecoveryError> {
+    let (Some(folder), Some(backup)) = (folder(home, service)?, open(home, service, name)?) else {
+        return Ok(None);
+    };
+    Ok(Some(backup).filter(|backup| backup.contents(&folder).is_some()))
+}
+
 /// The newest backup made before a moment whose every file is what it was.
 pub(crate) fn latest_good(
     home: &Home,

@@ -10,6 +10,7 @@ const CLEAN: Situation<'static> = Situation {
     contradictions: &[],
     same_kind_in_a_day: 1,
     root_cause_known: false,
+    owner_stop: false,
     held: false,
 };
 
@@ -188,4 +189,46 @@ fn an_unknown_hold_is_the_strictest() {
         assert_eq!(Hold::parse(hold.as_str()), hold);
     }
     assert_eq!(Hold::parse("anything"), Hold::Adversarial);
+}
+
+/// The owner closed all ways out: no hold, no pattern, no attack; but only for a worker that did as it was told.
+#[test]
+fn a_stop_by_the_owner_is_nobodys_fault() {
+    let stopped = Situation {
+        owner_stop: true,
+        same_kind_in_a_day: 9,
+        ..after(Exception)
+    };
+    let decision = decide(&stopped);
+    assert_eq!(decision.kind, Kind::Stopped);
+    assert_eq!(
+        (
+            decision.respawn,
+            decision.quarantine,
+            decision.alert,
+            decision.hold
+        ),
+        (Respawn::Yes, false, Alert::Log, None)
+    );
+    assert!(!decision.is_adversarial() && !decision.retry_task);
+    let silent = Situation {
+        reported: Reported::Missing,
+        ..stopped
+    };
+    assert_eq!(decide(&silent).kind, Kind::Missing);
+    let belied = Situation {
+        contradictions: &[Contradiction::Files],
+        ..stopped
+    };
+    assert_eq!(decide(&belied).kind, Kind::Lied);
+    let attacked = Situation {
+        owner_stop: true,
+        ..after(InjectionDetected)
+    };
+    assert!(decide(&attacked).is_adversarial());
+    let done = Situation {
+        owner_stop: true,
+        ..after(TaskComplete)
+    };
+    assert_eq!(decide(&done).kind, Kind::Reported(TaskComplete));
 }

@@ -1,3 +1,4 @@
+use super::clean::without_paths;
 use super::*;
 use crate::folder::Folder;
 

@@ -66,6 +66,11 @@ fn victim() {
                 };
                 assert!(recovery.end(session, &exit(code)).await.is_err());
             }
+            "restore" => {
+                let _ = recovery
+                    .restore(&moltbook(), Some("20270115"), "owner")
+                    .await;
+            }
             "backup" => {
                 let _ = recovery.backup(&moltbook(), &[]).await;
             }
@@ -119,7 +124,7 @@ fn last_words(world: &World, workspace: &Workspace, files: &[RelPath]) -> u8 {
 }
 
 /// Runs the victim; it must die where it should.
-fn kill(world: &World, deed: &str, point: &str) {
+pub(crate) fn kill(world: &World, deed: &str, point: &str) {
     let ended = victim_process(world, deed, point);
     let signal = std::os::unix::process::ExitStatusExt::signal(&ended.status);
     let said = String::from_utf8_lossy(&ended.stderr);
@@ -138,7 +143,7 @@ fn victim_process(world: &World, deed: &str, point: &str) -> std::process::Outpu
         .unwrap()
 }
 
-async fn prepared() -> World {
+pub(crate) async fn prepared() -> World {
     let world = World::new();
     let store = Store::open(StoreOptions::sqlite(world.options().data.join("store.db")))
         .await

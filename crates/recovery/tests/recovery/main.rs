@@ -10,6 +10,7 @@
 )]
 
 mod backups;
+mod by_hand;
 mod deaths;
 mod ends;
 mod hostile;

@@ -11,6 +11,7 @@ mod keeper;
 mod limits;
 mod loopback;
 mod namespaces;
+mod template;
 mod verify;
 mod view;
 
@@ -30,26 +31,40 @@ use std::os::unix::process::CommandExt;
 /// The argument by which a process knows that it is a launcher.
 pub(crate) const MARK: &str = "--blastshield-confine-from-stdin";
 
+/// The argument by which a process knows that it is a template.
+pub(crate) const TEMPLATE: &str = "--blastshield-template-from-stdin";
+
 /// Exit code of a launcher that could not do its work.
 const FAILED: i32 = 125;
 /// Exit code when the command could not be executed, as shells have it.
 const NOT_EXECUTED: i32 = 127;
 
-/// See [`crate::enter_if_asked`].
-pub(crate) fn enter_if_asked() -> Option<Inside> {
+/// See [`crate::enter_or_prepare`].
+pub(crate) fn enter_or_prepare<T>(
+    prepare: impl FnOnce(&str, &str) -> T,
+) -> Option<(Inside, Option<T>)> {
     let mut arguments = std::env::args_os().skip(1);
-    if arguments.next()? != MARK || arguments.next().is_some() {
+    let mark = arguments.next()?;
+    let is_template = mark == TEMPLATE;
+    if !(is_template || mark == MARK) || arguments.next().is_some() {
         return None;
     }
     // Nothing that leaked into this process goes any further. If it cannot be closed, nothing happens here.
     if sys::close_from(3).is_err() {
         sys::leave(FAILED);
     }
-    let Ok(control) = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3) else {
+    let Ok(mut control) = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3) else {
         sys::leave(FAILED);
     };
+    let mut prepared = None;
+    if is_template {
+        let Some((made, own)) = template::serve(control, prepare) else {
+            sys::leave(FAILED);
+        };
+        (prepared, control) = (Some(made), own);
+    }
     match launch(&control) {
-        Ok(inside) => Some(inside),
+        Ok(inside) => Some((inside, prepared)),
         Err(error) => {
             let _ = wire::send(&control, &Word::Failed(error), &[]);
             sys::leave(FAILED)
@@ -65,7 +80,7 @@ fn launch(control: &OwnedFd) -> Result<Inside, SandboxError> {
         .flatten()
         .ok_or_else(gone)?;
     let mut layers = Layers::default();
-    if order.confinement.streams == Streams::Pipes {
+    if order.confinement.streams != Streams::Inherit {
         rustix::process::setsid().map_err(|e| SandboxError::step("leave the session", e))?;
     }
     sys::ignore_terminal();
@@ -237,6 +252,8 @@ fn executable(
             ready.env(name, &proxy);
             ready.env(name.to_ascii_lowercase(), &proxy);
         }
+        // Node heeds them only when it is told to.
+        ready.env("NODE_USE_ENV_PROXY", "1");
     }
     Ok(ready)
 }

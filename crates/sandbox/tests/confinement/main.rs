@@ -15,6 +15,7 @@ mod life;
 mod network;
 mod runs;
 mod scene;
+mod template;
 mod worker;
 
 use blastshield_sandbox::{Bounds, Confinement, Finished, Launcher};

@@ -272,3 +272,58 @@ pub(crate) async fn pruning_leaves_holds_that_are_on(location: &str) {
     assert!(store.proxy_quarantine("h2").await.unwrap().is_none());
     store.close().await;
 }
+
+fn task(id: &str, created_ms: i64) -> ProxyTask {
+    ProxyTask {
+        id: id.into(),
+        service: "moltbook".into(),
+        operation: "read_feed".into(),
+        home: "here".into(),
+        created_ms,
+        finished_ms: 0,
+        answer: String::new(),
+    }
+}
+
+pub(crate) async fn tasks_are_kept_interrupted_and_trimmed(location: &str) {
+    let store = open(location).await;
+    for (at, id) in [(1, "t1"), (2, "t2"), (3, "t3"), (4, "t4")] {
+        store.begin_proxy_task(&task(id, at)).await.unwrap();
+    }
+    assert_eq!(
+        store.begin_proxy_task(&task("t1", 9)).await,
+        Err(StoreError::Duplicate)
+    );
+    for (id, at) in [("t1", 10), ("t2", 20), ("t3", 30)] {
+        let answer = format!("{{\"of\":\"{id}\"}}");
+        store.end_proxy_task(id, answer, at).await.unwrap();
+    }
+    // What is over stays as it is, and what is too long is not taken.
+    store
+        .end_proxy_task("t1", "other".into(), 99)
+        .await
+        .unwrap();
+    let long = "x".repeat(MAX_TASK_ANSWER + 1);
+    assert_eq!(
+        store.end_proxy_task("t4", long, 40).await,
+        Err(StoreError::Invalid("answer"))
+    );
+    let kept = store.proxy_task("t1").await.unwrap().unwrap();
+    assert_eq!(
+        (kept.finished_ms, kept.answer.as_str()),
+        (10, "{\"of\":\"t1\"}")
+    );
+    assert_eq!(store.proxy_task("t9").await, Ok(None));
+    // Only what was on is interrupted, and only here.
+    assert_eq!(store.interrupt_proxy_tasks("elsewhere", 50).await, Ok(0));
+    assert_eq!(store.interrupt_proxy_tasks("here", 50).await, Ok(1));
+    let cut = store.proxy_task("t4").await.unwrap().unwrap();
+    assert_eq!((cut.finished_ms, cut.answer.as_str()), (50, ""));
+    // The newest stay, by number and by bytes.
+    assert_eq!(store.trim_proxy_tasks("here", 3, 1 << 20).await, Ok(1));
+    assert_eq!(store.proxy_task("t1").await, Ok(None));
+    assert_eq!(store.trim_proxy_tasks("here", 3, 12).await, Ok(1));
+    assert_eq!(store.proxy_task("t2").await, Ok(None));
+    assert!(store.proxy_task("t3").await.unwrap().is_some());
+    store.close().await;
+}

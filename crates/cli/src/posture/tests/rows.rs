@@ -2,11 +2,11 @@
 
 use super::bench::Change::{self, Claw, Flag, Give, Link, Mode, Remove, Scene, Unset, Var, Write};
 use super::bench::token;
-use crate::posture::store::StoreState;
 use blastshield_audit::{
     LogError, Severity, Time,
     log::{Incident, Mark, Verdict},
 };
+use blastshield_store::StoreState;
 use serde_json::json;
 
 pub(super) type Row = (&'static str, Vec<Change>, Vec<Change>);
@@ -105,6 +105,22 @@ pub(super) fn rows() -> Vec<Row> {
         ("owner.telegram_elsewhere", "BLASTSHIELD_TELEGRAM_BASE_URL", "https://bots.example"),
         ("owner.posts_open", "REQUIRE_POST_APPROVAL", "false"),
         ("owner.long_lived", "BLASTSHIELD_APPROVAL_USE_SECONDS", "90000"),
+        ("egress.not_enforced", "BLASTSHIELD_EGRESS_MODE", "report"),
+        ("egress.not_enforced", "BLASTSHIELD_EGRESS_MODE", "open"),
+        ("egress.allow_everything", "SUPERVISOR_ALLOWED_DOMAINS", "api.openai.com,*.com"),
+        ("egress.allow_suffix", "SUPERVISOR_ALLOWED_DOMAINS", "vercel.app"),
+        ("egress.allow_strangers", "SUPERVISOR_ALLOWED_DOMAINS", "pastebin.com"),
+        ("egress.allow_address", "SUPERVISOR_ALLOWED_DOMAINS", "192.0.2.9"),
+        ("egress.any_port", "BLASTSHIELD_EGRESS_PORTS", "*"),
+        ("egress.service_ports", "BLASTSHIELD_EGRESS_PORTS", "443,5432"),
+        ("egress.ranges_local", "BLASTSHIELD_EGRESS_RANGES", "127.0.0.1/32"),
+        ("egress.ranges_everything", "BLASTSHIELD_EGRESS_RANGES", "::/0"),
+        ("egress.hosts_local", "BLASTSHIELD_EGRESS_PRIVATE_HOSTS", "localhost"),
+        ("egress.hosts_everything", "BLASTSHIELD_EGRESS_PRIVATE_HOSTS", "net"),
+        ("egress.hidden_names", "BLASTSHIELD_EGRESS_ECH", "allow"),
+        ("egress.hidden_names", "BLASTSHIELD_EGRESS_NON_TLS", "allow"),
+        ("proxies.loopback", "BLASTSHIELD_PROXY_LOOPBACK", "true"),
+        ("proxies.degraded", "BLASTSHIELD_PROXY_MISSING_LAYERS", "degrade"),
         ("alerts.unsigned", "BLASTSHIELD_ALERT_WEBHOOK_SECRET", ""),
         ("alerts.plain_http", "BLASTSHIELD_ALERT_WEBHOOK_URL", "http://alerts.example/x"),
         ("alerts.deaf", "BLASTSHIELD_ALERT_INJECTION_ATTEMPTS", "1000000"),
@@ -221,6 +237,17 @@ pub(super) fn rows() -> Vec<Row> {
     rows.push(("files.requirements", vec![schema.clone()], vec![schema, Mode("known.txt", 0o620)]));
     rows.push(("owner.discord_plain_http", vec![Var("BLASTSHIELD_DISCORD_WEBHOOK_URL", "https://discord.com/api/webhooks/1/x")], vec![Var("BLASTSHIELD_DISCORD_WEBHOOK_URL", "http://discord.com/api/webhooks/1/x")]));
     rows.push(("owner.link_plain_http", vec![Var("BLASTSHIELD_APPROVAL_LINK_URL", "http://127.0.0.1:3000/approve")], vec![Var("BLASTSHIELD_APPROVAL_LINK_URL", "http://192.168.1.5:3000/approve")]));
+    rows.push(("egress.public", vec![Var("BLASTSHIELD_EGRESS_ADDRESS", "127.0.0.1:3128")], vec![Var("BLASTSHIELD_EGRESS_ADDRESS", "192.0.2.7:3128"), Var("BLASTSHIELD_EGRESS_REQUIRE_CREDENTIALS", "true")]));
+    let wallet = |limit, threshold| vec![
+        Var("LNBITS_URL", "https://lnbits.example"),
+        Var("LNBITS_ADMIN_KEY", "5ec2e7ad0123456789abcdef5ec2e7ad"),
+        Var("WALLET_DAILY_LIMIT_SATS", limit),
+        Var("WALLET_APPROVAL_THRESHOLD_SATS", threshold),
+    ];
+    rows.push(("wallet.high_limit", wallet("10000", "1000"), wallet("2100000000", "1000")));
+    rows.push(("wallet.never_repeated", wallet("10000", "1000"), wallet("10000", "10000")));
+    rows.push(("wallet.half_set", wallet("10000", "1000"), wallet("10000", "")));
+    rows.push(("wallet.half_set", wallet("10000", "1000"), vec![Var("LNBITS_INVOICE_KEY", "5ec2e7ad0123456789abcdef5ec2e7ad")]));
     let ca = Var("BLASTSHIELD_CA_FILE", "@/authority.pem");
     rows.push(("files.authorities", vec![ca.clone()], vec![ca, Mode("authority.pem", 0o666)]));
     let browser = Var("BLASTSHIELD_CHROMIUM", "@/browser");

@@ -1,13 +1,15 @@
-//! `POST /v1/memory/scan`: what an agent remembers, before it is loaded.
+//! `POST /v1/memory/scan`: what an agent remembers, before it is loaded. `POST /v1/memory/findings`: what a scan of the
+//! files found, for the record and the owner.
 
-use super::wire::{AssessmentBody, BodyErrors, CanaryLeak, risk, round};
+use super::wire::{AssessmentBody, BodyErrors, CanaryLeak, OwnerErrors, risk, round};
 use crate::error::ApiError;
-use crate::json::Large;
+use crate::json::{Large, Strict};
+use crate::routes::owner::wire::UNRECORDED;
 use crate::state::App;
 use crate::work::work;
 use axum::Json;
 use axum::extract::State;
-use blastshield_audit::{Decision, Event, Fingerprint, Origin};
+use blastshield_audit::{Decision, Digest, Event, Fingerprint, Origin};
 use blastshield_guard::memory::scan_memory;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -81,6 +83,12 @@ pub(crate) async fn scan(
             content: Fingerprint::of(&request.content),
             decision: Decision::Block,
         });
+        app.guard.note(&Event::MemoryPoisoned {
+            file: &request.source,
+            risk: risk(scan.assessment.score),
+            content: Fingerprint::of(&request.content),
+            quarantined: false,
+        });
     }
     Ok(Json(MemoryResponse {
         sanitized: scan.sanitized,
@@ -89,4 +97,61 @@ pub(crate) async fn scan(
         assessment: AssessmentBody::from(&scan.assessment),
         canaries: canaries.iter().map(CanaryLeak::from).collect(),
     }))
+}
+
+/// A poisoned memory file.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FindingRequest {
+    /// Its name within the watched folder.
+    #[schema(min_length = 1, max_length = 4096)]
+    file: String,
+    /// What the detector thinks of it.
+    #[schema(minimum = 0)]
+    score: f32,
+    /// Hash of what it says.
+    #[schema(min_length = 64, max_length = 64)]
+    sha256: String,
+    /// How long that is, in bytes.
+    length: u64,
+    /// Whether it was moved away.
+    quarantined: bool,
+}
+
+/// What became of a finding.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct FindingResponse {
+    /// It is in the audit log.
+    recorded: bool,
+}
+
+/// Records a poisoned memory file; the owner is told.
+#[utoipa::path(
+    post,
+    path = "/v1/memory/findings",
+    request_body = FindingRequest,
+    security(("bearer" = [])),
+    responses((status = 200, body = FindingResponse), BodyErrors, OwnerErrors)
+)]
+pub(crate) async fn found(
+    State(app): State<Arc<App>>,
+    Strict(request): Strict<FindingRequest>,
+) -> Result<Json<FindingResponse>, ApiError> {
+    if request.file.is_empty() || request.file.len() > 4096 {
+        return Err(ApiError::field("file", "file must have 1 to 4096 bytes"));
+    }
+    let Some(sha256) = Digest::parse(&request.sha256) else {
+        return Err(ApiError::field("sha256", "sha256 must have 64 digits"));
+    };
+    let event = Event::MemoryPoisoned {
+        file: &request.file,
+        risk: risk(request.score),
+        content: Fingerprint {
+            sha256,
+            length: request.length,
+        },
+        quarantined: request.quarantined,
+    };
+    app.guard.must_note(&event).map_err(|_| UNRECORDED)?;
+    Ok(Json(FindingResponse { recorded: true }))
 }

@@ -44,6 +44,7 @@ pub(super) fn owner(app: &Arc<App>) -> Router<Arc<App>> {
         .route("/v1/canaries", post(canaries::place).get(canaries::list))
         .route("/v1/sessions", get(sessions::held))
         .route("/v1/sessions/{key}/pardon", post(sessions::pardon))
+        .route("/v1/memory/findings", post(memory::found))
         .route("/v1/alerts", get(metrics::alerts))
         .route("/v1/metrics", get(metrics::json))
         .route("/metrics", get(metrics::prometheus))

@@ -23,7 +23,7 @@ use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio::time::Instant;
 use utoipa::IntoParams;
 
@@ -122,40 +122,56 @@ struct Checked {
 }
 
 fn events(checked: Checked) -> impl Stream<Item = Result<Bytes, Infallible>> {
-    futures_util::stream::unfold(checked, |mut checked| async move {
-        loop {
-            if let Some(event) = checked.ready.pop_front() {
-                return Some((Ok(event), checked));
-            }
-            if checked.ended {
-                return None;
-            }
-            checked.step().await;
-        }
+    let (sender, receiver) = mpsc::channel(1);
+    tokio::spawn(checked.run(sender));
+    futures_util::stream::unfold(receiver, |mut receiver| async move {
+        let event = receiver.recv().await?;
+        Some((Ok(event), receiver))
     })
 }
 
 impl Checked {
+    /// Goes on until the end, at the pace of the slower of the two sides, and gives up a reader that does not read.
+    ///
+    /// A task of its own: whoever says a secret and hangs up is judged all the same.
+    async fn run(mut self, reader: mpsc::Sender<Bytes>) {
+        loop {
+            while let Some(event) = self.ready.pop_front() {
+                let sent = tokio::time::timeout_at(self.patience(), reader.send(event)).await;
+                if !matches!(sent, Ok(Ok(()))) {
+                    return;
+                }
+            }
+            if self.ended {
+                return;
+            }
+            self.step().await;
+        }
+    }
+
+    fn patience(&self) -> Instant {
+        let idle = Instant::now() + self.app.settings.server.request_timeout;
+        idle.min(self.deadline)
+    }
+
     /// Takes the next piece of the body and queues what comes of it.
     async fn step(&mut self) {
-        let idle = Instant::now() + self.app.settings.server.request_timeout;
-        let end = idle.min(self.deadline);
-        let Ok(piece) = tokio::time::timeout_at(end, self.body.next()).await else {
-            return self.end("too_slow");
+        let Ok(piece) = tokio::time::timeout_at(self.patience(), self.body.next()).await else {
+            return self.end("too_slow").await;
         };
         match piece {
             Some(Ok(bytes)) => {
                 self.taken = self.taken.saturating_add(bytes.len());
                 if self.taken > self.limit {
-                    return self.end("too_large");
+                    return self.end("too_large").await;
                 }
                 match self.text(&bytes) {
                     Some(text) => self.push(&text).await,
-                    None => self.end("not_utf8"),
+                    None => self.end("not_utf8").await,
                 }
             }
-            Some(Err(_)) => self.end("broken_off"),
-            None if !self.cut.is_empty() => self.end("not_utf8"),
+            Some(Err(_)) => self.end("broken_off").await,
+            None if !self.cut.is_empty() => self.end("not_utf8").await,
             None => self.finish().await,
         }
     }
@@ -209,26 +225,29 @@ impl Checked {
             self.queue("issue", &body.unwrap_or_default());
         }
         if released.blocked {
-            let kinds: Vec<&str> = released
-                .issues
-                .iter()
-                .map(|issue| issue.kind.name())
-                .collect();
-            let findings = self
-                .app
-                .guard
-                .scanner()
-                .scan_with(&self.recent, Scope::SECRETS);
-            let session = self.session.as_deref();
-            // The answer is over in any case; that the session could not be ended is in the log.
-            let _ = answer_blocked(&self.app, session, &kinds, &findings, &self.recent).await;
+            self.report(&released).await;
             self.queue("end", &json!({"safe": false, "sanitizedContent": BLOCKED}));
             self.ended = true;
         }
     }
 
-    /// Ends an answer that cannot be checked: what is held back stays back.
-    fn end(&mut self, why: &str) {
+    /// What was said is held against whoever said it. The answer is over in any case; that the session could not be ended
+    /// is in the log.
+    async fn report(&mut self, released: &Released) {
+        let issues = released.issues.iter();
+        let kinds: Vec<&str> = issues.map(|issue| issue.kind.name()).collect();
+        let scanner = self.app.guard.scanner();
+        let findings = scanner.scan_with(&self.recent, Scope::SECRETS);
+        let session = self.session.as_deref();
+        let _ = answer_blocked(&self.app, session, &kinds, &findings, &self.recent).await;
+    }
+
+    /// Ends an answer that cannot be checked to its end: what is held back stays back, and is judged as it is.
+    async fn end(&mut self, why: &str) {
+        let rest = self.stream.as_mut().map(OutputStream::finish);
+        if let Some(rest) = rest.filter(|rest| rest.blocked) {
+            self.report(&rest).await;
+        }
         self.queue(
             "end",
             &json!({"safe": false, "error": why, "sanitizedContent": BLOCKED}),

@@ -21,6 +21,8 @@ pub(crate) struct GrantBody {
     action: String,
     /// To which host, exactly.
     host: String,
+    /// Who may go there: whose request it was.
+    requester: String,
     /// Since when, in milliseconds since the epoch.
     at_ms: i64,
     /// Until when; absent when until it is taken back.
@@ -34,6 +36,7 @@ impl From<Grant> for GrantBody {
             id: grant.id,
             action: grant.action,
             host: grant.host,
+            requester: grant.requester,
             at_ms: grant.at_ms,
             until_ms: grant.until_ms,
         }

@@ -7,7 +7,7 @@ use axum::extract::State;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// Modes, channels, open requests, the end of the audit log, alerts.
+/// Modes, channels, open requests, what the wallet may spend, the end of the audit log, alerts.
 #[utoipa::path(
     get,
     path = "/v1/status",

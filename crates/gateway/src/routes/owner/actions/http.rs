@@ -92,7 +92,9 @@ pub(crate) async fn http(
         note(word, code)?;
         return Ok(Json(ActionResponse::new(word, code, why)));
     }
-    let grant = app.owner.approvals().granted(Action::Http, &host).await?;
+    let requester = Owner::requester(role);
+    let approvals = app.owner.approvals();
+    let grant = approvals.granted(Action::Http, &host, requester).await?;
     if grant.is_some() {
         note(Word::Allow, "granted")?;
         let why = "the owner allowed this host";
@@ -103,7 +105,7 @@ pub(crate) async fn http(
         let why = "the host is on no list, and nobody is asked about such";
         return Ok(Json(ActionResponse::new(Word::Deny, "unlisted_host", why)));
     }
-    let mut ask = Ask::new(Action::Http, REASON, Owner::requester(role))
+    let mut ask = Ask::new(Action::Http, REASON, requester)
         .with("method", Value::Text(method.clone()))
         .with("url", Value::Text(url.to_string()))
         .to_host(host.clone());
