@@ -14,6 +14,7 @@ use blastshield_config::{
     Settings, WaitUntil,
 };
 use blastshield_detect::{Detector, DetectorError};
+use blastshield_leak::Scanner;
 use blastshield_policy::{AddressGuard, HopPolicy, UrlRules};
 use blastshield_render::{
     Chromium, ChromiumOptions, LaunchError, RenderOptions, WaitUntil as RenderWait,
@@ -127,8 +128,12 @@ impl App {
         } else {
             Detector::rules_only
         };
-        let (store, detector) =
-            tokio::join!(Store::open(options), tokio::task::spawn_blocking(make));
+        // What a guard scans with is built meanwhile too; it lasts as long as the program.
+        let (store, detector, _) = tokio::join!(
+            Store::open(options),
+            tokio::task::spawn_blocking(make),
+            tokio::task::spawn_blocking(Scanner::shipped)
+        );
         let detector = detector.map_err(|_| StartError::Listen {
             address: settings.server.address,
             kind: std::io::ErrorKind::Other,

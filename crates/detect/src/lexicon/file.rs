@@ -14,15 +14,20 @@ pub(crate) struct LanguageFile {
     #[serde(default)]
     pub(crate) verb_last: bool,
     pub(crate) concepts: BTreeMap<String, Vec<String>>,
+    /// Executed as tests, and for nothing else.
+    #[cfg(test)]
     #[serde(default, rename = "example")]
-    #[cfg_attr(not(test), allow(dead_code, reason = "executed as tests"))]
     pub(crate) examples: Vec<Example>,
+    #[cfg(not(test))]
+    #[allow(dead_code, reason = "passed over")]
+    #[serde(default, rename = "example")]
+    examples: serde::de::IgnoredAny,
 }
 
 /// What a rule must and must not find in one language.
+#[cfg(test)]
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[cfg_attr(not(test), allow(dead_code, reason = "executed as tests"))]
 pub(crate) struct Example {
     pub(crate) rule: String,
     #[serde(rename = "match")]
