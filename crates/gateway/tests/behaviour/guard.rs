@@ -189,6 +189,27 @@ async fn prompt_sections_carry_their_hash() {
 }
 
 #[tokio::test]
+async fn a_finding_in_memory_is_recorded_if_it_can_be_one() {
+    let gateway = start(&[]).await;
+    let hash = "0".repeat(64);
+    let finding = |file: &str, score: f32, sha256: &str| json!({"file": file, "score": score, "sha256": sha256, "length": 9, "quarantined": false});
+    for (body, status) in [
+        (finding("MEMORY.md", 12.0, &hash), 200),
+        (finding("", 12.0, &hash), 400),
+        (finding(&"a".repeat(4097), 12.0, &hash), 400),
+        (finding("MEMORY.md", -1.0, &hash), 400),
+        (finding("MEMORY.md", 12.0, "0"), 400),
+    ] {
+        let request = gateway
+            .request(Method::POST, "/v1/memory/findings")
+            .json(&body)
+            .bearer_auth(gateway.owner_token());
+        let answer = answer(request).await;
+        assert_eq!(answer.status, status, "{}", answer.text);
+    }
+}
+
+#[tokio::test]
 async fn bad_requests_are_told_so_and_leave_nothing_behind() {
     let gateway = start(&[("BLASTSHIELD_GUARD_MAX_BODY_BYTES", "50000")]).await;
     let marker = "zq-marker-payload";

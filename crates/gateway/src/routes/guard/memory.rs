@@ -140,6 +140,9 @@ pub(crate) async fn found(
     if request.file.is_empty() || request.file.len() > 4096 {
         return Err(ApiError::field("file", "file must have 1 to 4096 bytes"));
     }
+    if request.score < 0.0 {
+        return Err(ApiError::field("score", "score must not be below 0"));
+    }
     let Some(sha256) = Digest::parse(&request.sha256) else {
         return Err(ApiError::field("sha256", "sha256 must have 64 digits"));
     };
