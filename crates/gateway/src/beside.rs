@@ -41,7 +41,8 @@ impl Voice {
             });
         }
         let logs = &app.settings.logs.dir;
-        let relay = Relay::open(logs).map_err(|error| StartError::Logs(error.kind()))?;
+        let relay = Relay::open(logs, app.guard.redactor());
+        let relay = relay.map_err(|error| StartError::Logs(error.kind()))?;
         let recorder: Arc<dyn Recorder> = Arc::new(relay);
         let (settings, to) = (&app.settings, Arc::clone(&recorder));
         Ok(Self {

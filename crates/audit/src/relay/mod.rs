@@ -7,12 +7,13 @@
 mod sent;
 
 use crate::recorder::{Recorder, Unrecorded};
-use crate::{Category, Event, Severity, files};
+use crate::{Category, Event, Redact, Severity, files};
 use sent::Sent;
 use serde_json::Map;
 use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -24,10 +25,11 @@ const MAX_WAITING: usize = 1000;
 const MAX_TAKEN: usize = 256;
 const MAX_BYTES: u64 = 64 << 10;
 
-/// The way into a log that another process writes. Events that are not about traffic or approvals are refused.
-#[derive(Debug)]
+/// The way into a log that another process writes. Events that are not about traffic or approvals are refused; what lies
+/// in files is redacted like the log itself.
 pub struct Relay {
     folder: PathBuf,
+    redact: Arc<dyn Redact>,
 }
 
 impl Relay {
@@ -35,10 +37,10 @@ impl Relay {
     ///
     /// # Errors
     /// When the folder for events cannot be made.
-    pub fn open(logs: &Path) -> io::Result<Self> {
+    pub fn open(logs: &Path, redact: Arc<dyn Redact>) -> io::Result<Self> {
         let folder = logs.join(FOLDER);
         files::folder(&folder)?;
-        Ok(Self { folder })
+        Ok(Self { folder, redact })
     }
 
     fn keep(&self, event: &Sent) -> io::Result<()> {
@@ -63,7 +65,7 @@ impl Recorder for Relay {
             // Whether the owner can be reached is known to the process with the channels.
             return Ok(());
         }
-        let event = Sent::of(event).ok_or(Unrecorded)?;
+        let event = Sent::of(event, self.redact.as_ref()).ok_or(Unrecorded)?;
         self.keep(&event).map_err(|_| Unrecorded)
     }
 }
@@ -138,6 +140,10 @@ mod tests {
         }
     }
 
+    fn relay(logs: &Path) -> Relay {
+        Relay::open(logs, Arc::new(blastshield_leak::Scanner::shipped())).unwrap()
+    }
+
     struct Deaf;
 
     impl Recorder for Deaf {
@@ -149,7 +155,7 @@ mod tests {
     #[test]
     fn events_arrive_in_order_and_unchanged() {
         let logs = tempfile::tempdir().unwrap();
-        let relay = Relay::open(logs.path()).unwrap();
+        let relay = relay(logs.path());
         let print = Fingerprint::of("x");
         let events = [
             Event::ApprovalRequested {
@@ -204,7 +210,7 @@ mod tests {
         let logs = tempfile::tempdir().unwrap();
         let heard = Heard::default();
         assert_eq!(take_in(logs.path(), &heard).unwrap(), 0);
-        let relay = Relay::open(logs.path()).unwrap();
+        let relay = relay(logs.path());
         let session = Event::SessionTerminated {
             session: "s",
             why: "x",
@@ -219,9 +225,55 @@ mod tests {
     }
 
     #[test]
+    fn no_secret_and_nothing_long_lies_in_a_file() {
+        let logs = tempfile::tempdir().unwrap();
+        let relay = relay(logs.path());
+        let secret = format!(
+            "sk-ant-{}-{}",
+            "api03",
+            "aB3dE5gH7jK9mN1pQ3sT5vX7zA9cE1gH".repeat(3)
+        );
+        let (long, details) = (
+            "y".repeat(1 << 20),
+            Map::from_iter([("said".to_owned(), secret.clone().into())]),
+        );
+        let events = [
+            Event::HttpDecision {
+                host: &secret,
+                method: "GET",
+                session: Some(&secret),
+                decision: Decision::Deny,
+                why: &long,
+            },
+            Event::Note {
+                severity: Severity::Warn,
+                category: Category::Audit,
+                name: "x",
+                message: &secret,
+                details,
+            },
+        ];
+        for event in &events {
+            relay.record(event).unwrap();
+        }
+        for path in waiting(&logs.path().join(FOLDER)).unwrap() {
+            let text = std::fs::read_to_string(path).unwrap();
+            assert!(
+                !text.contains(&secret) && text.len() < 8192,
+                "{}",
+                text.len()
+            );
+        }
+        assert_eq!(
+            take_in(logs.path(), &Heard::default()).unwrap(),
+            events.len()
+        );
+    }
+
+    #[test]
     fn what_waits_is_bounded() {
         let logs = tempfile::tempdir().unwrap();
-        let relay = Relay::open(logs.path()).unwrap();
+        let relay = relay(logs.path());
         for n in 0..MAX_WAITING {
             std::fs::write(logs.path().join(FOLDER).join(format!("{n}.event")), "").unwrap();
         }

@@ -1,7 +1,9 @@
 //! Events about traffic and approvals as they lie in files.
 
 use crate::recorder::{Recorder, Unrecorded};
-use crate::{Answer, Category, Decision, Event, Fingerprint, Origin, Risk, Severity};
+use crate::{
+    Answer, Category, Decision, Event, Fingerprint, Origin, Redact, Risk, Severity, clean,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -53,13 +55,15 @@ pub(super) enum Sent {
     },
 }
 
-fn owned(words: &[&str]) -> Vec<String> {
-    words.iter().map(|word| (*word).to_owned()).collect()
-}
+/// Longest text of an event.
+const MAX_TEXT: usize = 1024;
 
 impl Sent {
-    pub(super) fn of(event: &Event<'_>) -> Option<Self> {
-        let some = |text: &Option<&str>| text.map(str::to_owned);
+    /// The event as the log would have it: redacted and bounded before it lies anywhere.
+    pub(super) fn of(event: &Event<'_>, redact: &dyn Redact) -> Option<Self> {
+        let line = |text: &str| clean::line(redact, text, MAX_TEXT);
+        let some = |text: &Option<&str>| text.map(line);
+        let all = |texts: &[&str]| texts.iter().map(|text| line(text)).collect();
         Some(match event {
             Event::Injection {
                 origin,
@@ -72,11 +76,11 @@ impl Sent {
                 decision,
             } => Self::Injection {
                 origin: *origin,
-                source: (*source).to_owned(),
+                source: line(source),
                 session: some(session),
                 score: *score,
                 risk: *risk,
-                rules: owned(rules),
+                rules: all(rules),
                 content: *content,
                 decision: *decision,
             },
@@ -86,9 +90,9 @@ impl Sent {
                 patterns,
                 content,
             } => Self::OutboundBlocked {
-                service: (*service).to_owned(),
+                service: line(service),
                 session: some(session),
-                patterns: owned(patterns),
+                patterns: all(patterns),
                 content: *content,
             },
             Event::HttpDecision {
@@ -98,11 +102,11 @@ impl Sent {
                 decision,
                 why,
             } => Self::HttpDecision {
-                host: (*host).to_owned(),
-                method: (*method).to_owned(),
+                host: line(host),
+                method: line(method),
                 session: some(session),
                 decision: *decision,
-                why: (*why).to_owned(),
+                why: line(why),
             },
             Event::ApprovalRequested {
                 id,
@@ -110,8 +114,8 @@ impl Sent {
                 session,
                 shown,
             } => Self::ApprovalRequested {
-                id: (*id).to_owned(),
-                action: (*action).to_owned(),
+                id: line(id),
+                action: line(action),
                 session: some(session),
                 shown: *shown,
             },
@@ -121,10 +125,10 @@ impl Sent {
                 answer,
                 channel,
             } => Self::ApprovalDecided {
-                id: (*id).to_owned(),
-                action: (*action).to_owned(),
+                id: line(id),
+                action: line(action),
                 answer: *answer,
-                channel: (*channel).to_owned(),
+                channel: line(channel),
             },
             Event::Note {
                 severity,
@@ -135,9 +139,9 @@ impl Sent {
             } => Self::Note {
                 severity: *severity,
                 category: *category,
-                name: (*name).to_owned(),
-                message: (*message).to_owned(),
-                details: details.clone(),
+                name: line(name),
+                message: line(message),
+                details: clean::details(redact, details),
             },
             _ => return None,
         })

@@ -19,9 +19,8 @@ pub(crate) struct LanguageFile {
     #[serde(default, rename = "example")]
     pub(crate) examples: Vec<Example>,
     #[cfg(not(test))]
-    #[allow(dead_code, reason = "passed over")]
     #[serde(default, rename = "example")]
-    examples: serde::de::IgnoredAny,
+    _examples: serde::de::IgnoredAny,
 }
 
 /// What a rule must and must not find in one language.
