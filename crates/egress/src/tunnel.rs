@@ -18,9 +18,10 @@ use tokio::time::timeout;
 const SCRATCH: usize = 64 << 10;
 /// Full loads in a row after which the kernel takes over.
 const BULK_AFTER: u32 = 2;
-/// Pipes at once; other tunnels go on copying.
-const MAX_PIPES: usize = 256;
-const PIPE_SIZE: usize = 256 << 10;
+/// Pipes at once; other tunnels go on copying. Together they are what Linux lets an ordinary user have in pipes.
+const MAX_PIPES: usize = 64;
+/// The larger, the fewer turns between two sockets.
+const PIPE_SIZE: usize = 1 << 20;
 /// A pipe is given back when nothing came for this long.
 const PATIENCE: Duration = Duration::from_millis(50);
 /// Loads after which other tasks get their turn.

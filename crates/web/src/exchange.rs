@@ -1,7 +1,9 @@
 //! One request over one connection. Connections are never reused: no hop can inherit what another hop opened.
 
 use std::error::Error;
+use std::future::poll_fn;
 use std::io;
+use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
@@ -29,15 +31,55 @@ const MIN_BUFFER: usize = 8 * 1024;
 /// How far a peer may run ahead of us.
 const WINDOW: u32 = 256 * 1024;
 
-/// A response whose connection lives exactly as long as this does.
+/// A response, and the connection that its body comes over.
 pub(crate) struct Exchange {
     pub(crate) response: Response<Incoming>,
-    pub(crate) tasks: Tasks,
+    pub(crate) live: Live,
+}
+
+/// An open connection, closed when dropped. HTTP/1 moves only while somebody waits for what comes over it, in the task
+/// that waits: no other thread has to be woken. HTTP/2 has tasks of its own.
+pub(crate) struct Live {
+    moving: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    _beside: Tasks,
+}
+
+impl Live {
+    fn inline(connection: impl Future<Output: Send> + Send + 'static) -> Self {
+        let moving = async move {
+            connection.await;
+        };
+        Self {
+            moving: Some(Box::pin(moving)),
+            _beside: Tasks::default(),
+        }
+    }
+
+    fn beside(tasks: Tasks) -> Self {
+        Self {
+            moving: None,
+            _beside: tasks,
+        }
+    }
+
+    /// Waits for something that comes over this connection.
+    pub(crate) async fn bring<T>(&mut self, wanted: impl Future<Output = T>) -> T {
+        let mut wanted = pin!(wanted);
+        poll_fn(|context| {
+            if let Some(moving) = &mut self.moving
+                && moving.as_mut().poll(context).is_ready()
+            {
+                self.moving = None;
+            }
+            wanted.as_mut().poll(context)
+        })
+        .await
+    }
 }
 
 /// Background tasks, ended when dropped.
 #[derive(Clone, Default)]
-pub(crate) struct Tasks(Arc<TaskList>);
+struct Tasks(Arc<TaskList>);
 
 #[derive(Default)]
 struct TaskList(Mutex<Vec<AbortHandle>>);
@@ -102,16 +144,15 @@ async fn over_http1(
     request: Request<Empty<Bytes>>,
     limits: &FetchLimits,
 ) -> hyper::Result<Exchange> {
-    let tasks = Tasks::default();
     let (mut sender, connection) = http1::Builder::new()
         .max_headers(limits.header_count)
         .max_header_size(limits.header_bytes)
         .max_buf_size(limits.header_bytes.max(MIN_BUFFER))
         .handshake(stream)
         .await?;
-    tasks.spawn(connection);
-    let response = sender.send_request(request).await?;
-    Ok(Exchange { response, tasks })
+    let mut live = Live::inline(connection);
+    let response = live.bring(sender.send_request(request)).await?;
+    Ok(Exchange { response, live })
 }
 
 async fn over_http2(
@@ -129,7 +170,8 @@ async fn over_http2(
         .await?;
     tasks.spawn(connection);
     let response = sender.send_request(request).await?;
-    Ok(Exchange { response, tasks })
+    let live = Live::beside(tasks);
+    Ok(Exchange { response, live })
 }
 
 /// A request that says the same to everybody: no cookies, no credentials, no referrer.
@@ -221,10 +263,11 @@ mod tests {
             http2: false,
         };
         let exchange = get(connection, &url, &HeaderValue::from_static("t"), &limits).await?;
-        let Exchange { response, tasks } = exchange;
+        let Exchange { response, mut live } = exchange;
         let encoding = Encoding::of(response.headers())?;
-        let read = body::read(response.into_body(), encoding, &limits).await?;
-        drop(tasks);
+        let reading = body::read(response.into_body(), encoding, &limits);
+        let read = live.bring(reading).await?;
+        drop(live);
         let _ = peer.await;
         Ok(read.bytes)
     }

@@ -234,7 +234,7 @@ impl Parts {
         hops: Vec<Hop>,
         limits: &FetchLimits,
     ) -> Result<Fetched, FetchError> {
-        let Exchange { response, tasks } = exchange;
+        let Exchange { response, mut live } = exchange;
         let (head, body) = response.into_parts();
         let status = head.status;
         if matches!(status, StatusCode::NO_CONTENT | StatusCode::RESET_CONTENT) {
@@ -251,8 +251,8 @@ impl Parts {
         }
         let content_type = self.media_types.admit(&head.headers)?;
         let encoding = Encoding::of(&head.headers)?;
-        let read = body::read(body, encoding, limits).await?;
-        drop(tasks);
+        let read = live.bring(body::read(body, encoding, limits)).await?;
+        drop(live);
         Ok(Fetched {
             url,
             final_url,

@@ -161,6 +161,7 @@ impl Sink for Recent {
             kind = alert.kind.as_str(),
             severity = alert.severity.as_str(),
             count = alert.count,
+            about = alert.message,
             "alert"
         );
         let mut recent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
