@@ -55,6 +55,39 @@ fn the_scale_holds_its_first_cases() {
     }
 }
 
+/// A table full of "yes" is no attack, however little each of them weighs.
+#[test]
+fn what_is_said_again_and_again_does_not_add_up() {
+    for words in [
+        "yes",
+        "no",
+        "n/a",
+        "ok",
+        "the",
+        "it",
+        "item",
+        "go",
+        "stop",
+        "say",
+        "admin",
+        "user",
+        "a",
+        "y",
+        "?",
+        "la la la,",
+        "tell me",
+        "left right",
+        "lorem ipsum",
+        "a b c d e",
+        "true false",
+    ] {
+        for times in [8, 40, 400, 4_000] {
+            let score = assess(&format!("{words} ").repeat(times)).score;
+            assert!(score < 10.0, "{words:?} {times} times: {score}");
+        }
+    }
+}
+
 /// What a hostile page, message or skill says, in the words of the threat watch.
 #[test]
 fn the_watched_phrases_are_seen() {

@@ -18,6 +18,8 @@ pub struct FitOptions {
     pub bits: u32,
     /// Passes over the rows.
     pub epochs: usize,
+    /// The last passes, whose weights are averaged: the last step of each row must not decide alone.
+    pub averaged: usize,
     /// Step size.
     pub rate: f32,
     /// Shrinks weights, per pass.
@@ -39,6 +41,7 @@ impl Default for FitOptions {
         Self {
             bits: 21,
             epochs: 16,
+            averaged: 8,
             rate: 0.35,
             decay: 0.02,
             dropout: 25,
@@ -69,12 +72,48 @@ pub fn fit(samples: &Samples, keep: impl Fn(&str) -> bool, options: &FitOptions)
         .filter(|s| kept.get(s.source).copied().unwrap_or(false))
         .collect();
     let mut fitting = Fitting::new(&chosen, samples.sources.len(), options);
+    let mut mean = Mean::new(fitting.weights.len());
     for epoch in 0..options.epochs {
         fitting.pass(&chosen, epoch);
+        if epoch + options.averaged.max(1) >= options.epochs {
+            mean.add(&fitting.weights, &fitting.biases);
+        }
     }
-    Weights {
-        weights: fitting.weights,
-        biases: fitting.biases,
+    mean.weights()
+}
+
+/// The mean of the weights after several passes.
+struct Mean {
+    passes: f32,
+    weights: Vec<f32>,
+    biases: [f32; LENGTHS],
+}
+
+impl Mean {
+    fn new(buckets: usize) -> Self {
+        Self {
+            passes: 0.0,
+            weights: vec![0.0; buckets],
+            biases: [0.0; LENGTHS],
+        }
+    }
+
+    fn add(&mut self, weights: &[f32], biases: &[f32]) {
+        self.passes += 1.0;
+        let sums = self.weights.iter_mut().chain(&mut self.biases);
+        for (sum, now) in sums.zip(weights.iter().chain(biases)) {
+            *sum += now;
+        }
+    }
+
+    fn weights(mut self) -> Weights {
+        let passes = self.passes.max(1.0);
+        let sums = self.weights.iter_mut().chain(&mut self.biases);
+        sums.for_each(|sum| *sum /= passes);
+        Weights {
+            weights: self.weights,
+            biases: self.biases,
+        }
     }
 }
 
@@ -280,4 +319,24 @@ fn shares(chosen: &[&Sample], sources: usize, options: &FitOptions) -> Vec<(f32,
             )
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passes_count_alike_in_the_mean() {
+        let mut mean = Mean::new(2);
+        mean.add(&[1.0, -2.0], &[3.0; LENGTHS]);
+        mean.add(&[2.0, 0.0], &[1.0; LENGTHS]);
+        let Weights { weights, biases } = mean.weights();
+        assert_eq!(weights, [1.5, -1.0]);
+        assert_eq!(biases, [2.0; LENGTHS]);
+    }
+
+    #[test]
+    fn without_passes_nothing_is_weighed() {
+        assert_eq!(Mean::new(1).weights().weights, [0.0]);
+    }
 }

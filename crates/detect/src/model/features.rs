@@ -68,12 +68,22 @@ fn value(token: &Token) -> u32 {
 struct Words {
     last: u32,
     before: u32,
+    heard: Echo,
 }
 
 impl Words {
     fn push(&mut self, token: &Token, bytes: &[u8], sink: &mut impl Sink) {
         let value = value(token);
         let word = bytes.get(token.bytes()).unwrap_or_default();
+        let lone_mark = token.kind == Kind::Marks && word.len() == 1;
+        let pair = value ^ self.last.rotate_left(7);
+        if self.heard.again(pair) {
+            if !lone_mark {
+                self.before = self.last;
+                self.last = value;
+            }
+            return;
+        }
         match token.kind {
             Kind::Word => sink.spelling(token.hash, |sink| {
                 sink.word(mix(value, 1));
@@ -87,14 +97,49 @@ impl Words {
                 sink.word(mix(value, 1));
             }
         }
-        if token.kind == Kind::Marks && word.len() == 1 {
+        if lone_mark {
             return;
         }
-        let pair = value ^ self.last.rotate_left(7);
         sink.word(mix(pair, 2));
         sink.word(mix(pair ^ self.before.rotate_left(14), 3));
         self.before = self.last;
         self.last = value;
+    }
+}
+
+/// What came a short while ago. What is said again and again says nothing new: a table full of "yes" must not add up to an
+/// attack, however little each of them weighs.
+struct Echo {
+    /// Pairs, and when each came last.
+    heard: [(u32, u32); Self::PLACES],
+    now: u32,
+}
+
+impl Default for Echo {
+    fn default() -> Self {
+        Self {
+            heard: [(0, 0); Self::PLACES],
+            now: Self::MEMORY,
+        }
+    }
+}
+
+impl Echo {
+    /// A power of two. Two pairs that fall on one place are at worst both new.
+    const PLACES: usize = 64;
+    const MEMORY: u32 = 24;
+
+    /// Whether this pair came among the last few, this time noted.
+    #[inline]
+    fn again(&mut self, pair: u32) -> bool {
+        self.now = self.now.wrapping_add(1);
+        let spread = pair.wrapping_mul(0x9e37_79b9) >> 16;
+        let Some(place) = self.heard.get_mut(spread as usize % Self::PLACES) else {
+            return false;
+        };
+        let known = *place;
+        *place = (pair, self.now);
+        known.0 == pair && self.now.wrapping_sub(known.1) <= Self::MEMORY
     }
 }
 
@@ -117,6 +162,7 @@ struct Concepts<'e> {
     next: usize,
     evidence: &'e Evidence,
     next_rule: usize,
+    heard: Echo,
 }
 
 const MOST_HALF_WORDS_APART: u32 = 24;
@@ -129,6 +175,7 @@ impl<'e> Concepts<'e> {
             next: 0,
             evidence,
             next_rule: 0,
+            heard: Echo::default(),
         }
     }
 
@@ -139,8 +186,15 @@ impl<'e> Concepts<'e> {
                 return;
             }
             let concept = u32::from(hit.concept.0);
-            sink.concept(mix(concept, 5));
             let earlier = self.hits.get(..self.next).unwrap_or_default();
+            let last = earlier
+                .last()
+                .map_or(0, |last| u32::from(last.concept.0) + 1);
+            self.next += 1;
+            if self.heard.again(concept << 8 | last) {
+                continue;
+            }
+            sink.concept(mix(concept, 5));
             for partner in earlier.iter().rev().take(PARTNERS) {
                 let apart = hit.at.saturating_sub(partner.until);
                 let common = !partner.languages.and(hit.languages).is_empty();
@@ -150,7 +204,6 @@ impl<'e> Concepts<'e> {
                     sink.concept(mix(pair << 1 | u32::from(apart > 6), 7));
                 }
             }
-            self.next += 1;
         }
     }
 
@@ -229,6 +282,35 @@ mod tests {
     #[test]
     fn an_empty_text_has_one_empty_block() {
         assert_eq!(log("").blocks, vec![0..0]);
+    }
+
+    #[test]
+    fn what_is_said_again_and_again_counts_once() {
+        for (once, rest) in [
+            ("yes yes", " yes"),
+            ("n/a n/a", " n/a"),
+            ("lorem ipsum lorem", " ipsum lorem"),
+            ("? ?", " ?"),
+            (
+                "one two three four five one two",
+                " three four five one two",
+            ),
+        ] {
+            let long = format!("{once}{}", rest.repeat(500));
+            let (few, many) = (log(once).features, log(&long).features);
+            assert!(
+                few.len() <= many.len() && many.len() <= few.len() + 20,
+                "{once:?}: {} and {}",
+                few.len(),
+                many.len()
+            );
+        }
+        let far = format!(
+            "yes it is {} yes it is",
+            ('a'..='z').map(|c| format!("{c}{c} ")).collect::<String>()
+        );
+        let near = "yes it is yes it is";
+        assert!(log(&far).features.len() > log(near).features.len());
     }
 
     #[test]
