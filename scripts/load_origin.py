@@ -1,10 +1,11 @@
-"""A website for scripts/load: makes its own pages of a given size and serves them on loopback.
+"""A website for scripts/load: makes its own pages of a given size, or takes those of a folder, and serves them on loopback.
 
 Run by scripts/load; it prints its port and ends when its standard input closes.
 """
 
 import asyncio
 import gzip
+import pathlib
 import random
 import sys
 
@@ -121,18 +122,22 @@ def page(size: int) -> bytes:
     return whole
 
 
-async def serve(sizes: list[int], compressed: bool) -> None:
+async def serve(names: list[str], compressed: bool) -> None:
+    """Serves a page for each name under its place in the list: a number is the size of one to make, the rest are files."""
     answers = {}
-    for size in sizes:
-        body = page(size)
+    for place, name in enumerate(names):
+        if name.isdigit():
+            body, kind = page(int(name)), "text/html; charset=utf-8"
+        else:
+            body, kind = pathlib.Path(name).read_bytes(), "text/html"
         encoding = ""
         if compressed:
             body, encoding = gzip.compress(body, mtime=0), "content-encoding: gzip\r\n"
         head = (
-            "HTTP/1.1 200 OK\r\ncontent-type: text/html; charset=utf-8\r\n"
+            f"HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\n"
             f"{encoding}content-length: {len(body)}\r\nconnection: close\r\n\r\n"
         )
-        answers[f"/{size}".encode()] = head.encode() + body
+        answers[f"/{place}".encode()] = head.encode() + body
     missing = b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -153,4 +158,4 @@ async def serve(sizes: list[int], compressed: bool) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(serve([int(size) for size in sys.argv[2:]], sys.argv[1] == "gzip"))
+    asyncio.run(serve(sys.stdin.readline().rstrip("\n").split("\t"), sys.argv[1] == "gzip"))

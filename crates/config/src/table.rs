@@ -112,6 +112,7 @@ pub const SETTINGS: &[Setting] = &[
 
     setting("store.path", &["CLAWRUBBER_DB_PATH"], "", "SQLite file; blastshield.db in the data folder when not set"),
     secret("store.url", &["BLASTSHIELD_DATABASE_URL"], "postgres://… to share one store between gateways"),
+    setting("store.sync_every_record", &["BLASTSHIELD_SYNC_EVERY_RECORD"], "false", "Have the record of every search and page on the disk before the answer, and not half a second later; it outlives a killed program either way"),
     setting("store.retention_days", &["CLAWRUBBER_RETENTION_DAYS"], "30", "How long events, flagged payloads and logs are kept"),
 
     setting("logs.dir", &["CLAWRUBBER_LOG_DIR"], "", "Folder of the log files; logs in the data folder when not set"),

@@ -95,6 +95,10 @@ macro_rules! files {
 
 const RULE_FILES: &[(&str, &str)] = files!("rules": "override", "extraction", "secrets", "roles", "context", "agents", "persuasion", "shapes");
 
+/// The lexicons as the build packed them.
+const LEXICON: &str = include_str!(concat!(env!("OUT_DIR"), "/lexicon.txt"));
+
+#[cfg(test)]
 const LEXICON_FILES: &[(&str, &str)] = files!("lexicon": "en", "zh", "es", "hi", "ar", "pt", "ru", "ja", "de", "fr", "ko", "tr", "vi", "it", "pl", "uk", "id", "fa", "sq", "ga", "gd", "zu");
 
 /// All rules, ready to search.
@@ -124,9 +128,7 @@ fn read<T: serde::de::DeserializeOwned>(file: &'static str, text: &str) -> Resul
 impl RuleSet {
     pub(crate) fn shipped() -> Result<Self, RuleError> {
         let mut reading = Reading::new()?;
-        for (name, text) in LEXICON_FILES {
-            reading.add(&read(name, text)?)?;
-        }
+        reading.add(LEXICON)?;
         let lexicon = reading.finish();
         let mut rules = Vec::new();
         for (name, text) in RULE_FILES {

@@ -119,10 +119,11 @@ pub enum StartError {
 impl App {
     pub(crate) async fn new(settings: Settings) -> Result<Self, StartError> {
         let tokens = Tokens::set_up(&settings)?;
-        let options = match &settings.store.url {
+        let mut options = match &settings.store.url {
             Some(url) => StoreOptions::parse(url.reveal())?,
             None => StoreOptions::sqlite(&settings.store.path),
         };
+        options.sync_every_record = settings.store.sync_every_record;
         let make = if settings.security.enhanced_injection_detection {
             Detector::shipped
         } else {

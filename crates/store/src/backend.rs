@@ -80,7 +80,8 @@ impl Backend {
     }
 }
 
-/// A commit returns after fsync (`synchronous = FULL`): it survives a killed process and a lost power supply.
+/// A commit returns after fsync (`synchronous = FULL`) and survives a lost power supply, unless the writer decides that it
+/// need only survive a killed process.
 fn sqlite(path: &Path, options: &StoreOptions, role: Role) -> SqliteConnectOptions {
     let mut connect = SqliteConnectOptions::new()
         .filename(plain(path))

@@ -1,7 +1,8 @@
 //! One store: SQLite embedded, PostgreSQL when several gateways share it.
 //!
-//! A write that returned `Ok` is on disk. Writers that wait at the same time share one commit, so that the price of
-//! that promise falls as load rises. Queues, records, answers and waits are bounded; the clock is passed in.
+//! A write that returned `Ok` outlives the program, however it ends. It is on the disk too, but for records of searches
+//! and of pages that were let through, which may take half a second more (see [`StoreOptions::sync_every_record`]).
+//! Writers that wait at the same time share one commit, so that the price of that promise falls as load rises. Queues, records, answers and waits are bounded; the clock is passed in.
 //!
 //! ```
 //! use blastshield_store::{Store, StoreOptions};
@@ -37,6 +38,7 @@ mod recovery;
 mod rows;
 mod schema;
 mod store;
+mod syncing;
 mod tasks;
 mod wallet;
 mod writer;

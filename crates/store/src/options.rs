@@ -23,6 +23,10 @@ pub struct StoreOptions {
     pub readers: usize,
     /// Bytes of a flagged payload that are kept; the rest is cut, its true length stays on record.
     pub payload_bytes: usize,
+    /// Whether SQLite has every record on the disk before it is acknowledged. Otherwise those of searches and of fetches
+    /// that were let through are with the operating system by then, and on the disk soon after: a killed program loses
+    /// none, a power cut the last of them.
+    pub sync_every_record: bool,
     /// Upper bound on the size of the SQLite file, in pages of 4096 bytes: a quota of its own, below the disk's.
     pub max_pages: Option<u32>,
 }
@@ -82,6 +86,7 @@ impl StoreOptions {
             busy_timeout: Duration::from_secs(2),
             readers: 4,
             payload_bytes: 1 << 20,
+            sync_every_record: false,
             max_pages: None,
         }
     }

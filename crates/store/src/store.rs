@@ -142,7 +142,8 @@ impl Store {
         }
     }
 
-    /// Keeps a search and its results: all of them or none. `Ok` means on disk: the ids may go out.
+    /// Keeps a search and its results: all of them or none. `Ok` means kept, whatever becomes of the program: the ids may
+    /// go out.
     ///
     /// # Errors
     /// [`StoreError::Invalid`] names a field out of bounds; [`StoreError::Busy`] when too much waits already.
@@ -175,7 +176,7 @@ impl Store {
         rows.first().map(cached_result).transpose()
     }
 
-    /// Keeps a fetch. `Ok` means on disk.
+    /// Keeps a fetch. `Ok` means kept, whatever becomes of the program.
     ///
     /// # Errors
     /// As [`Store::save_search`].

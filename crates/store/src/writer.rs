@@ -1,6 +1,7 @@
 //! Group commit: one task owns the write connection; whoever waits when it turns around shares the next commit.
 //!
-//! No timer delays a lone writer, and no writer is told "done" before its commit returned. A batch fails as one,
+//! No timer delays a lone writer, and no writer is told "done" before its commit returned. What [`Syncing`] says must be
+//! on the disk is there by then; the rest is with the operating system, which a killed program does not take with it. A batch fails as one,
 //! unless the fault lies in one record: then each gets a transaction of its own. What failed before the commit was
 //! sent is tried once more on a fresh connection; a commit whose answer was lost is reported as failed, never repeated.
 //! A batch of one statement, as most are, needs no BEGIN and COMMIT in SQLite: it is a transaction by itself.
@@ -12,6 +13,7 @@ use crate::{
     options::StoreOptions,
     prune::Slice,
     records::{FetchEvent, FlaggedPayload, SearchRecord},
+    syncing::Syncing,
 };
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -19,7 +21,8 @@ use std::{
 };
 use tokio::{
     sync::{OwnedSemaphorePermit, mpsc, oneshot},
-    time::timeout,
+    task::yield_now,
+    time::{timeout, timeout_at},
 };
 
 /// Bytes of records that share one commit at most; a larger record goes alone.
@@ -57,6 +60,7 @@ pub(crate) struct Writer {
     batch_len: usize,
     wait: Duration,
     health: Health,
+    syncing: Syncing,
 }
 
 impl Writer {
@@ -75,6 +79,7 @@ impl Writer {
             batch_len,
             wait: options.write_timeout,
             health,
+            syncing: Syncing::new(options.sync_every_record),
         }
     }
 
@@ -82,12 +87,13 @@ impl Writer {
     pub(crate) async fn run(mut self) {
         let mut next = None;
         loop {
-            let Some(first) = (match next.take() {
+            let first = match next.take() {
                 Some(job) => Some(job),
-                None => self.jobs.recv().await,
-            }) else {
-                break;
+                None => self.next().await,
             };
+            let Some(first) = first else { break };
+            // Whoever is about to send something does it now, and shares the commit.
+            yield_now().await;
             let mut weight = first.weight;
             let mut batch = vec![first];
             while batch.len() < self.batch_len {
@@ -108,6 +114,18 @@ impl Writer {
         if let Some(conn) = self.conn.take() {
             let _ = timeout(self.wait, conn.close()).await;
         }
+    }
+
+    /// The next job; while there is none, what is not on the disk yet gets there.
+    async fn next(&mut self) -> Option<Job> {
+        while let Some(due) = self.syncing.due() {
+            match timeout_at(due, self.jobs.recv()).await {
+                Ok(job) => return job,
+                // A failure is on record as the store's health; the next write tries again.
+                Err(_) => drop(self.write(&[&Work::Probe]).await),
+            }
+        }
+        self.jobs.recv().await
     }
 
     async fn commit(&mut self, batch: Vec<Job>) {
@@ -139,6 +157,7 @@ impl Writer {
             self.conn = None;
             Err(StoreError::Busy)
         });
+        self.syncing.ended(outcome.is_ok());
         let fault = outcome
             .as_ref()
             .err()
@@ -155,7 +174,9 @@ impl Writer {
     }
 
     async fn attempts(&mut self, work: &[&Work]) -> Result<Vec<u64>, StoreError> {
-        if let Some(mut conn) = self.conn.take() {
+        if let Some(mut conn) = self.conn.take()
+            && self.syncing.prepare(&mut conn, work).await.is_ok()
+        {
             if let (Conn::Sqlite(_), Some(rows)) = (&conn, only_rows(work)) {
                 return self.insert(conn, rows, work.len()).await;
             }
@@ -167,6 +188,7 @@ impl Writer {
             }
         }
         let mut conn = self.backend.connect().await?;
+        self.syncing.renewed();
         match prepare(&mut conn, work).await {
             Ok(deleted) => self.finish(conn, deleted).await,
             Err(error) => self.undo(conn, error).await,

@@ -60,6 +60,21 @@ async fn files_belong_to_their_owner_alone() {
 }
 
 #[tokio::test]
+async fn a_lone_record_is_brought_to_the_disk_soon() {
+    const SYNCED: &str = "SELECT CAST(count AS TEXT) FROM store_probe";
+    let folder = tempfile::tempdir().unwrap();
+    let location = file_in(folder.path());
+    let store = Store::open(options(&location)).await.unwrap();
+    store.record_fetch(fetch("f", 1)).await.unwrap();
+    let patience = Instant::now() + Duration::from_secs(30);
+    while column(&location, SYNCED).await.is_empty() {
+        assert!(Instant::now() < patience, "no commit that waits came after");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    store.close().await;
+}
+
+#[tokio::test]
 async fn what_is_no_database_of_ours_is_refused_untouched() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("letter.txt");

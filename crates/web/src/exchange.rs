@@ -23,6 +23,7 @@ use crate::encoding;
 use crate::error::FetchError;
 use crate::limits::FetchLimits;
 use crate::metered::Metered;
+use crate::together::Together;
 
 const ACCEPTED: &str = "text/html,application/xhtml+xml,application/json;q=0.9,application/xml;q=0.9,text/*;q=0.8,*/*;q=0.1";
 const LANGUAGES: &str = "en,*;q=0.5";
@@ -41,6 +42,7 @@ pub(crate) struct Exchange {
 /// that waits: no other thread has to be woken. HTTP/2 has tasks of its own.
 pub(crate) struct Live {
     moving: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    together: Together,
     _beside: Tasks,
 }
 
@@ -51,6 +53,7 @@ impl Live {
         };
         Self {
             moving: Some(Box::pin(moving)),
+            together: Together::new(),
             _beside: Tasks::default(),
         }
     }
@@ -58,6 +61,7 @@ impl Live {
     fn beside(tasks: Tasks) -> Self {
         Self {
             moving: None,
+            together: Together::new(),
             _beside: tasks,
         }
     }
@@ -65,13 +69,18 @@ impl Live {
     /// Waits for something that comes over this connection.
     pub(crate) async fn bring<T>(&mut self, wanted: impl Future<Output = T>) -> T {
         let mut wanted = pin!(wanted);
+        let Self {
+            moving, together, ..
+        } = self;
         poll_fn(|context| {
-            if let Some(moving) = &mut self.moving
-                && moving.as_mut().poll(context).is_ready()
-            {
-                self.moving = None;
-            }
-            wanted.as_mut().poll(context)
+            together.poll(context, |context| {
+                if let Some(connection) = moving
+                    && connection.as_mut().poll(context).is_ready()
+                {
+                    *moving = None;
+                }
+                wanted.as_mut().poll(context)
+            })
         })
         .await
     }

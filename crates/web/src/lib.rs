@@ -15,6 +15,7 @@ mod metered;
 mod proxy;
 mod resolver;
 mod tls;
+mod together;
 
 pub use blastshield_policy::{HopPolicy, Host, PublicAddr, Refusal, Standing, explain};
 pub use connector::{Connection, Connector, Duplex};

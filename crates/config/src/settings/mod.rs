@@ -116,6 +116,8 @@ pub struct StoreSettings {
     pub path: PathBuf,
     /// A shared store instead.
     pub url: Option<Secret>,
+    /// Every record is on the disk before its answer.
+    pub sync_every_record: bool,
     /// Days that things are kept.
     pub retention_days: u32,
 }
@@ -163,6 +165,7 @@ impl Settings {
                     .optional("store.path")
                     .map_or_else(|| data_dir.join("blastshield.db"), PathBuf::from),
                 url: read.secret("store.url"),
+                sync_every_record: read.truth("store.sync_every_record")?,
                 retention_days: read.number("store.retention_days", 1..=3650)?,
             },
             logs,

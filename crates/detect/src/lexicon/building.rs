@@ -9,7 +9,7 @@ use crate::tokens::{Kind, Token, hash, tokens};
 /// Shortest stem that may stand alone: shorter ones would be noise.
 const MIN_STEM: usize = 3;
 
-/// An entry as it is written: words, with `*` where more may stand before or follow.
+/// An entry: folded words, with `*` where more may stand before or follow.
 #[derive(Clone, Copy)]
 pub(super) struct Spelling<'s> {
     inner: &'s str,
@@ -26,21 +26,6 @@ impl<'s> Spelling<'s> {
             .strip_suffix('*')
             .map_or((inner, false), |rest| (rest, true));
         Self { inner, open, stem }
-    }
-
-    /// The folded inner parts of many spellings. Folding costs little a letter and much a call, so that thousands of words
-    /// are folded as one text.
-    pub(super) fn fold_all(spellings: &[Self]) -> Vec<String> {
-        const BETWEEN: &str = "|";
-        let inner: Vec<&str> = spellings.iter().map(|spelling| spelling.inner).collect();
-        let folded = blastshield_text::fold(&inner.join(BETWEEN));
-        let pieces: Vec<String> = folded.split(BETWEEN).map(str::to_owned).collect();
-        if pieces.len() == spellings.len() {
-            pieces
-        } else {
-            // A word with the separator in it.
-            inner.into_iter().map(blastshield_text::fold).collect()
-        }
     }
 }
 
@@ -66,15 +51,18 @@ struct Meaning {
 }
 
 impl Builder {
-    /// Adds an entry whose inner part was folded; `None` if it is unusable.
+    /// Adds an entry; `None` if it is unusable.
     pub(super) fn add(
         &mut self,
         spelling: Spelling<'_>,
-        folded: &str,
         concept: Concept,
         languages: Languages,
     ) -> Option<()> {
-        let Spelling { open, stem, .. } = spelling;
+        let Spelling {
+            inner: folded,
+            open,
+            stem,
+        } = spelling;
         let cut: Vec<Token> = tokens(folded).into_iter().filter(Token::is_word).collect();
         if cut.is_empty() || folded.contains('*') {
             return None;

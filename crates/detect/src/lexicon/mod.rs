@@ -1,19 +1,19 @@
 //! Words of many languages, answered as concepts.
 //!
 //! A concept ("ignore", "prior", "instructions") is spelled by words of every language in
-//! `lexicon/<language>.toml`. Each token of a text is looked up by its hash, alone and with
+//! `lexicon/<language>.toml`, which the build packs. Each token of a text is looked up by its hash, alone and with
 //! the token after it, so that the cost does not depend on how many words and languages there are.
 
 mod beginnings;
 mod building;
-mod file;
 mod index;
+#[cfg(test)]
+mod packing;
 
 use building::{Builder, Spelling};
-#[cfg(test)]
-pub(crate) use file::Example;
-pub(crate) use file::LanguageFile;
 use index::Index;
+#[cfg(test)]
+pub(crate) use packing::{Example, LanguageFile};
 use std::collections::HashMap;
 
 use crate::tokens::{Kind, Memo, Token};
@@ -125,27 +125,37 @@ impl Reading {
         })
     }
 
-    pub(crate) fn add(&mut self, file: &LanguageFile) -> Result<(), LexiconError> {
-        let language = Languages::single(self.languages.len());
-        self.languages.insert(file.language.clone(), language);
-        if file.verb_last {
-            self.verb_last = self.verb_last.or(language);
+    /// Adds the languages of a packed lexicon.
+    pub(crate) fn add(&mut self, packed: &str) -> Result<(), LexiconError> {
+        for part in packed.split("\n\n").filter(|part| !part.is_empty()) {
+            let mut lines = part.lines();
+            let code = lines.next().unwrap_or_default();
+            let (code, verb_last) = match code.strip_prefix('!') {
+                Some(code) => (code, true),
+                None => (code, false),
+            };
+            let language = Languages::single(self.languages.len());
+            self.languages.insert(code.to_owned(), language);
+            if verb_last {
+                self.verb_last = self.verb_last.or(language);
+            }
+            for line in lines {
+                self.concept(line, code, language)?;
+            }
         }
-        let mut spellings = Vec::new();
-        let mut meanings = Vec::new();
-        for (name, words) in &file.concepts {
-            let concept = intern(&mut self.concepts, name)?;
-            spellings.extend(words.iter().map(|word| Spelling::read(word)));
-            meanings.extend(words.iter().map(|word| (word, concept)));
-        }
-        let folded = Spelling::fold_all(&spellings);
-        let written = spellings.into_iter().zip(&folded).zip(meanings);
-        for ((spelling, folded), (word, concept)) in written {
+        Ok(())
+    }
+
+    /// Adds a concept's words in one language.
+    fn concept(&mut self, line: &str, code: &str, language: Languages) -> Result<(), LexiconError> {
+        let mut words = line.split('\t');
+        let concept = intern(&mut self.concepts, words.next().unwrap_or_default())?;
+        for word in words {
             self.entries
-                .add(spelling, folded, concept, language)
+                .add(Spelling::read(word), concept, language)
                 .ok_or_else(|| LexiconError::Word {
-                    language: file.language.clone(),
-                    word: word.clone(),
+                    language: code.to_owned(),
+                    word: word.to_owned(),
                 })?;
         }
         Ok(())
@@ -166,10 +176,12 @@ impl Reading {
 impl Lexicon {
     #[cfg(test)]
     pub(crate) fn build(files: &[LanguageFile]) -> Result<Self, LexiconError> {
-        let mut reading = Reading::new()?;
+        let mut packed = String::new();
         for file in files {
-            reading.add(file)?;
+            packing::pack(file, &mut packed).unwrap();
         }
+        let mut reading = Reading::new()?;
+        reading.add(&packed)?;
         Ok(reading.finish())
     }
 
@@ -352,9 +364,8 @@ mod tests {
     fn words_without_letters_are_refused() {
         let mut entries = Builder::default();
         for word in ["**", " , "] {
-            let spelling = Spelling::read(word);
-            let folded = Spelling::fold_all(&[spelling]).concat();
-            let added = entries.add(spelling, &folded, Concept(0), Languages::ALL);
+            let folded = packing::folded(&[word]).concat();
+            let added = entries.add(Spelling::read(&folded), Concept(0), Languages::ALL);
             assert_eq!(added, None, "{word}");
         }
     }
@@ -362,12 +373,9 @@ mod tests {
     #[test]
     fn words_are_folded_together_as_they_are_alone() {
         for file in crate::rules::language_files().unwrap() {
-            let words: Vec<&String> = file.concepts.values().flatten().collect();
-            let spellings: Vec<Spelling<'_>> =
-                words.iter().map(|word| Spelling::read(word)).collect();
-            let together = Spelling::fold_all(&spellings);
-            for (spelling, folded) in spellings.iter().zip(&together) {
-                let alone = Spelling::fold_all(std::slice::from_ref(spelling)).concat();
+            let words: Vec<&str> = file.concepts.values().flatten().map(|w| &**w).collect();
+            for (word, folded) in words.iter().zip(packing::folded(&words)) {
+                let alone = packing::folded(&[word]).concat();
                 let cut = |text: &str| -> Vec<u64> {
                     tokens(text)
                         .iter()
@@ -375,8 +383,29 @@ mod tests {
                         .map(|t| t.hash)
                         .collect()
                 };
-                assert_eq!(cut(folded), cut(&alone), "{}: {alone}", file.language);
+                assert_eq!(cut(&folded), cut(&alone), "{}: {alone}", file.language);
             }
         }
+    }
+
+    #[test]
+    fn a_lexicon_holds_what_its_files_say() {
+        let files = crate::rules::language_files().unwrap();
+        let packed = include_str!(concat!(env!("OUT_DIR"), "/lexicon.txt"));
+        let mut again = String::new();
+        for file in &files {
+            packing::pack(file, &mut again).unwrap();
+        }
+        assert!(
+            packed == again,
+            "the order of the languages, or of their words"
+        );
+        let words = |text: &str| text.matches('\t').count();
+        let written: usize = files
+            .iter()
+            .flat_map(|f| f.concepts.values())
+            .map(Vec::len)
+            .sum();
+        assert_eq!(words(packed), written);
     }
 }
