@@ -21,7 +21,6 @@ use std::{
 };
 use tokio::{
     sync::{OwnedSemaphorePermit, mpsc, oneshot},
-    task::yield_now,
     time::{timeout, timeout_at},
 };
 
@@ -92,8 +91,6 @@ impl Writer {
                 None => self.next().await,
             };
             let Some(first) = first else { break };
-            // Whoever is about to send something does it now, and shares the commit.
-            yield_now().await;
             let mut weight = first.weight;
             let mut batch = vec![first];
             while batch.len() < self.batch_len {

@@ -108,9 +108,10 @@ impl Words {
 }
 
 /// What came a short while ago. What is said again and again says nothing new: a table full of "yes" must not add up to an
-/// attack, however little each of them weighs.
+/// attack, however little each of them weighs. What comes back at longer intervals counts anew after a while, so that an
+/// order that grows word by word is heard all the same.
 struct Echo {
-    /// Pairs, and when each came last.
+    /// Pairs, and when each last counted or stuttered.
     heard: [(u32, u32); Self::PLACES],
     now: u32,
 }
@@ -127,9 +128,12 @@ impl Default for Echo {
 impl Echo {
     /// A power of two. Two pairs that fall on one place are at worst both new.
     const PLACES: usize = 64;
+    /// A pair counts once in so many.
     const MEMORY: u32 = 24;
+    /// One that comes back this soon does not count however long it goes on.
+    const STUTTER: u32 = 6;
 
-    /// Whether this pair came among the last few, this time noted.
+    /// Whether this pair came among the last few and does not count.
     #[inline]
     fn again(&mut self, pair: u32) -> bool {
         self.now = self.now.wrapping_add(1);
@@ -137,9 +141,12 @@ impl Echo {
         let Some(place) = self.heard.get_mut(spread as usize % Self::PLACES) else {
             return false;
         };
-        let known = *place;
-        *place = (pair, self.now);
-        known.0 == pair && self.now.wrapping_sub(known.1) <= Self::MEMORY
+        let ago = self.now.wrapping_sub(place.1);
+        let echo = place.0 == pair && ago <= Self::MEMORY;
+        if !echo || ago <= Self::STUTTER {
+            *place = (pair, self.now);
+        }
+        echo
     }
 }
 
@@ -311,6 +318,17 @@ mod tests {
         );
         let near = "yes it is yes it is";
         assert!(log(&far).features.len() > log(near).features.len());
+    }
+
+    #[test]
+    fn a_stutter_counts_once_and_what_comes_back_counts_now_and_then() {
+        let counted = |every: u32| {
+            let mut echo = Echo::default();
+            (0..240).filter(|now| !echo.again(now % every)).count() / every as usize
+        };
+        assert_eq!(counted(1), 1, "the same all the time");
+        assert_eq!(counted(6), 1, "six by turns");
+        assert_eq!(counted(10), 8, "every third time");
     }
 
     #[test]
