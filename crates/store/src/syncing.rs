@@ -16,6 +16,8 @@ pub(crate) struct Syncing {
     lazy: bool,
     /// Since when there is something that may not be on the disk.
     since: Option<Instant>,
+    /// The disk failed, and did not take anything since.
+    failing: bool,
 }
 
 impl Syncing {
@@ -24,6 +26,7 @@ impl Syncing {
             every_record,
             lazy: false,
             since: None,
+            failing: false,
         }
     }
 
@@ -55,7 +58,8 @@ impl Syncing {
     /// pages that were let through. Blocked pages, decisions and money are not among it.
     fn may_wait(&self, work: &[&Work], now: Instant) -> bool {
         let record = |work: &&Work| matches!(work, Work::Search(_) | Work::Fetch(_));
-        !self.every_record && self.due().is_none_or(|due| now < due) && work.iter().all(record)
+        let trusted = !self.every_record && !self.failing;
+        trusted && self.due().is_none_or(|due| now < due) && work.iter().all(record)
     }
 
     /// A new connection, whose commits wait.
@@ -63,15 +67,16 @@ impl Syncing {
         self.lazy = false;
     }
 
-    /// A commit returned.
+    /// A commit returned. One that waited for the disk in vain makes all later ones wait, until one succeeds.
     pub(crate) fn ended(&mut self, well: bool) {
         let now = Instant::now();
-        self.since = match (self.lazy, well) {
-            (true, _) => self.since.or(Some(now)),
-            (false, true) => None,
+        if self.lazy {
+            self.since = self.since.or(Some(now));
+        } else {
+            self.failing = !well;
             // Later again, and not at once.
-            (false, false) => self.since.map(|_| now),
-        };
+            self.since = self.since.filter(|_| !well).map(|_| now);
+        }
     }
 }
 
@@ -133,8 +138,14 @@ mod tests {
             syncing.due().unwrap() > first,
             "a disk that fails is not asked without a pause"
         );
+        let later = syncing.due().unwrap() - LAG / 2;
+        assert!(
+            !syncing.may_wait(&[&fetch], later),
+            "nothing is left to a disk that fails"
+        );
         syncing.ended(true);
         assert_eq!(syncing.due(), None);
+        assert!(syncing.may_wait(&[&fetch], later));
     }
 
     #[tokio::test]
