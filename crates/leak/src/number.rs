@@ -1,6 +1,12 @@
 //! Numbers that belong to persons: phones, cards, accounts, ids. Each is judged by its checksum or by the words before it.
 
+mod cues;
+mod forms;
+
 use crate::check;
+use cues::{CARDS, OWNERS, PHONES, near};
+pub(crate) use forms::iban;
+use forms::{card, health, phone, ssn};
 use smallvec::{SmallVec, smallvec};
 use std::ops::Range;
 
@@ -21,8 +27,6 @@ const GAP: usize = 2;
 const LONGEST: usize = 40;
 /// No number of a person has fewer digits.
 const FEWEST: usize = 7;
-/// How far back the words that explain a number may stand.
-const BEFORE: usize = 40;
 
 /// A number as it is written.
 struct Number {
@@ -199,171 +203,6 @@ fn judge(text: &[u8], start: usize, number: &Number, bare: bool) -> Option<(Kind
     None
 }
 
-const OWNERS: &[&str] = &[
-    "discord",
-    "snowflake",
-    "owner",
-    "user id",
-    "userid",
-    "user_id",
-    "guild",
-    "member id",
-    "telegram",
-];
-const PHONES: &[&str] = &[
-    "phone",
-    "tel",
-    "call",
-    "whatsapp",
-    "mobile",
-    "cell",
-    "number is",
-    "number:",
-    "fax",
-    "sms",
-    "text me",
-    "reach me",
-    "contact",
-    "signal:",
-    "dial",
-    "ring me",
-    "handy",
-    "móvil",
-    "numéro",
-    "numero",
-    "my number",
-    "one is",
-];
-const CARDS: &[&str] = &[
-    "card",
-    "visa",
-    "mastercard",
-    "amex",
-    "credit",
-    "debit",
-    "payment",
-    "pan",
-];
-
-/// Whether one of the words stands shortly before, in the same line.
-fn near(text: &[u8], start: usize, words: &[&str]) -> bool {
-    let before = text
-        .get(start.saturating_sub(BEFORE)..start)
-        .unwrap_or_default();
-    let line = before
-        .iter()
-        .rposition(|b| *b == b'\n')
-        .map_or(before, |at| before.get(at..).unwrap_or_default());
-    words.iter().any(|word| {
-        line.windows(word.len())
-            .any(|window| window.eq_ignore_ascii_case(word.as_bytes()))
-    })
-}
-
-/// Groups as cards are printed.
-fn card(number: &Number) -> bool {
-    match number.groups.as_slice() {
-        [_] => true,
-        [4, rest @ ..] if rest.iter().all(|group| *group == 4) => true,
-        [4, 6, 5 | 4] => true,
-        [4, 4, 4, 4, _] => true,
-        _ => false,
-    }
-}
-
-fn phone(text: &[u8], start: usize, number: &Number, prev: Option<u8>) -> bool {
-    let count = number.digits.len();
-    let before = start.checked_sub(2).and_then(|at| text.get(at)).copied();
-    let plus = prev == Some(b'+') || prev == Some(b'(') && before == Some(b'+');
-    if plus {
-        let zero = number.digits.first() == Some(&0);
-        let sum = start
-            .checked_sub(2)
-            .and_then(|at| text.get(at))
-            .is_some_and(u8::is_ascii_alphanumeric);
-        return !zero
-            && !sum
-            && (8..=15).contains(&count)
-            && !text
-                .get(number.end)
-                .is_some_and(|b| b.is_ascii_alphabetic());
-    }
-    if !(7..=15).contains(&count) {
-        return false;
-    }
-    let shaped = matches!(
-        number.groups.as_slice(),
-        [3, 3, 4] | [1, 3, 3, 4] | [2, 3, 3, 4]
-    );
-    if shaped && prev == Some(b'(') {
-        return true;
-    }
-    if number.groups.len() == 1 && count < 9 || dated(number) {
-        return false;
-    }
-    near(text, start, PHONES)
-        && !near(
-            text,
-            start,
-            &[
-                "isbn", "issn", "rfc", "pid", "port", "version", "order", "invoice", "card",
-                "credit", "account",
-            ],
-        )
-}
-
-/// A day or a time, not a phone.
-fn dated(number: &Number) -> bool {
-    matches!(number.groups.as_slice(), [4, 2, 2, ..] | [2, 2, 4, ..])
-        || number.groups.iter().any(|group| *group > 11)
-}
-
-fn ssn(text: &[u8], number: &Number, start: usize) -> bool {
-    let area = number
-        .digits
-        .iter()
-        .take(3)
-        .fold(0_u16, |sum, digit| sum * 10 + u16::from(*digit));
-    let group = number
-        .digits
-        .iter()
-        .skip(3)
-        .take(2)
-        .fold(0_u16, |sum, digit| sum * 10 + u16::from(*digit));
-    let serial = number
-        .digits
-        .iter()
-        .skip(5)
-        .fold(0_u16, |sum, digit| sum * 10 + u16::from(*digit));
-    if area == 0 || area == 666 || area >= 900 || group == 0 || serial == 0 {
-        return false;
-    }
-    match number.groups.as_slice() {
-        [3, 2, 4] => {
-            text.get(start + 3) == Some(&b'-')
-                || text.get(start + 3) == Some(&b' ') && near(text, start, SSN)
-        }
-        [3, 6] | [5, 4] | [9] => near(text, start, SSN),
-        _ => false,
-    }
-}
-
-const SSN: &[&str] = &["ssn", "social security", "ss#", "social-security"];
-
-/// The British health number's check digit.
-fn health(digits: &[u8]) -> bool {
-    let sum: u32 = digits
-        .iter()
-        .take(9)
-        .zip((2..=10).rev())
-        .map(|(digit, weight)| u32::from(*digit) * weight)
-        .sum();
-    let expected = (11 - sum % 11) % 11;
-    digits
-        .last()
-        .is_some_and(|last| u32::from(*last) == expected)
-}
-
 /// In the path of a URL numbers name pages, not persons.
 pub(crate) fn in_path(text: &[u8], at: usize) -> bool {
     let before = text.get(at.saturating_sub(512)..at).unwrap_or_default();
@@ -372,35 +211,6 @@ pub(crate) fn in_path(text: &[u8], at: usize) -> bool {
         .rposition(|b| b.is_ascii_whitespace() || matches!(b, b'"' | b'<' | b'>' | b'\''));
     let word = word.map_or(before, |place| before.get(place..).unwrap_or_default());
     memchr::memmem::find(word, b"://").is_some() && !word.contains(&b'?')
-}
-
-/// An account number that begins at `start`, two letters before its digits.
-pub(crate) fn iban(text: &[u8], start: usize) -> Option<Range<usize>> {
-    if start
-        .checked_sub(1)
-        .and_then(|at| text.get(at))
-        .is_some_and(u8::is_ascii_alphanumeric)
-    {
-        return None;
-    }
-    let length = check::iban_length(text.get(start..start + 2)?)?;
-    let mut account = Vec::with_capacity(length);
-    let mut spaces = 0;
-    for (place, byte) in text.iter().enumerate().skip(start).take(length + 12) {
-        match byte {
-            b'A'..=b'Z' | b'0'..=b'9' => account.push(*byte),
-            b' ' | b'-' if !account.is_empty() && account.len() < length && spaces < 10 => {
-                spaces += 1;
-                continue;
-            }
-            _ => return None,
-        }
-        if account.len() == length {
-            let after = text.get(place + 1).is_some_and(u8::is_ascii_alphanumeric);
-            return (!after && check::mod97(&account)).then_some(start..place + 1);
-        }
-    }
-    None
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use blastshield_policy::{HopPolicy, PublicAddr, Refusal, Target, check_url};
-use blastshield_web::{Connector, FetchError, Phase, PolicySource, Resolver};
+use blastshield_web::{Connector, FetchError, Metered, Phase, PolicySource, Resolver};
 use bytes::Bytes;
 use http::header::{HeaderName, HeaderValue, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION};
 use http::{Method, Request, Response, StatusCode};
@@ -27,7 +27,7 @@ use tokio::time::timeout;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::options::TrafficLimits;
-use crate::traffic::{Metered, Traffic};
+use crate::traffic::{Share, Traffic};
 use crate::{forward, tunnel};
 
 /// The user name that goes with the password.
@@ -94,7 +94,7 @@ pub(crate) struct Keeper {
 /// An admitted target and the connection to it.
 pub(crate) struct Passage {
     pub(crate) target: Target,
-    pub(crate) stream: Metered<TcpStream>,
+    pub(crate) stream: Metered<TcpStream, Share>,
     pub(crate) allow_http: bool,
 }
 
@@ -189,7 +189,7 @@ impl Keeper {
         match self.reach(&target, &policy).await {
             Ok(stream) => Ok(Passage {
                 target,
-                stream: Metered::new(stream, &self.traffic),
+                stream: Metered::new(stream, Share(Arc::clone(&self.traffic))),
                 allow_http: policy.rules.allow_http,
             }),
             Err(error) => {

@@ -3,14 +3,11 @@
 use std::collections::HashMap;
 use std::io;
 use std::mem;
-use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll, ready};
 
 use blastshield_policy::Host;
-use blastshield_web::FetchError;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use blastshield_web::{FetchError, Meter};
 use url::Url;
 
 /// Hosts whose failures are remembered.
@@ -91,56 +88,16 @@ fn take(allowance: &AtomicU64, amount: u64) -> Result<(), ()> {
         .map_err(mem::drop)
 }
 
-/// A stream whose bytes are counted.
-pub(crate) struct Metered<T> {
-    inner: T,
-    traffic: Arc<Traffic>,
-}
+/// A page's ledger, as each of its streams has it.
+pub(crate) struct Share(pub(crate) Arc<Traffic>);
 
-impl<T> Metered<T> {
-    pub(crate) fn new(inner: T, traffic: &Arc<Traffic>) -> Self {
-        Self {
-            inner,
-            traffic: Arc::clone(traffic),
-        }
-    }
-}
-
-impl<S: AsyncRead + Unpin> AsyncRead for Metered<S> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let before = buf.filled().len();
-        ready!(Pin::new(&mut self.inner).poll_read(cx, buf))?;
-        let read = buf.filled().len().saturating_sub(before);
-        if let Err(error) = self.traffic.spend(read) {
-            // A failed read must leave the buffer as it was.
-            buf.set_filled(before);
-            return Poll::Ready(Err(error));
-        }
-        Poll::Ready(Ok(()))
-    }
-}
-
-impl<S: AsyncWrite + Unpin> AsyncWrite for Metered<S> {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        let written = ready!(Pin::new(&mut self.inner).poll_write(cx, buf))?;
-        self.traffic.spend(written)?;
-        Poll::Ready(Ok(written))
+impl Meter for Share {
+    fn received(&mut self, bytes: usize) -> io::Result<()> {
+        self.0.spend(bytes)
     }
 
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.inner).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.inner).poll_shutdown(cx)
+    fn sent(&mut self, bytes: usize) -> io::Result<()> {
+        self.0.spend(bytes)
     }
 }
 
@@ -148,16 +105,17 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Metered<S> {
 mod tests {
     use super::*;
     use blastshield_policy::Refusal;
+    use blastshield_web::Metered;
     use tokio::io::AsyncReadExt;
 
     #[tokio::test]
     async fn streams_of_one_page_share_its_allowance() {
         let traffic = Arc::new(Traffic::new(8, 1));
         let mut out = Vec::new();
-        let mut first = Metered::new(&b"12345"[..], &traffic);
+        let mut first = Metered::new(&b"12345"[..], Share(Arc::clone(&traffic)));
         assert!(first.read_to_end(&mut out).await.is_ok());
         assert!(!traffic.is_overrun());
-        let mut second = Metered::new(&b"12345"[..], &traffic);
+        let mut second = Metered::new(&b"12345"[..], Share(Arc::clone(&traffic)));
         assert!(second.read_to_end(&mut out).await.is_err());
         assert!(traffic.is_overrun());
     }

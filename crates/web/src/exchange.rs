@@ -22,7 +22,7 @@ use crate::connector::{Connection, Duplex};
 use crate::encoding;
 use crate::error::FetchError;
 use crate::limits::FetchLimits;
-use crate::metered::Metered;
+use crate::metered::{Allowance, Metered};
 use crate::together::Together;
 
 const ACCEPTED: &str = "text/html,application/xhtml+xml,application/json;q=0.9,application/xml;q=0.9,text/*;q=0.8,*/*;q=0.1";
@@ -136,7 +136,8 @@ pub(crate) async fn get(
     limits: &FetchLimits,
 ) -> Result<Exchange, FetchError> {
     let http2 = connection.http2;
-    let stream = TokioIo::new(Metered::new(connection.stream, limits.connection_bytes()));
+    let allowance = Allowance(limits.connection_bytes());
+    let stream = TokioIo::new(Metered::new(connection.stream, allowance));
     let request = request(url, agent, http2)?;
     let exchange = if http2 {
         over_http2(stream, request, limits).await
@@ -146,7 +147,7 @@ pub(crate) async fn get(
     exchange.map_err(|error| fault_of(&error))
 }
 
-type Stream = TokioIo<Metered<Box<dyn Duplex>>>;
+type Stream = TokioIo<Metered<Box<dyn Duplex>, Allowance>>;
 
 async fn over_http1(
     stream: Stream,

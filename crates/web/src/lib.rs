@@ -23,5 +23,6 @@ pub use error::{DnsError, Fault, FetchError, Phase, SetupError};
 pub use fetcher::{Fetched, Fetcher, FetcherOptions, Hop, PolicySource, fixed_policy};
 pub use limits::FetchLimits;
 pub use media::{BadMediaType, MediaTypes};
+pub use metered::{Meter, Metered};
 pub use proxy::UpstreamProxy;
 pub use resolver::Resolver;

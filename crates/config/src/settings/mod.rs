@@ -1,5 +1,6 @@
 //! The settings as types: what does not parse is refused here, by name.
 
+mod abuse;
 mod egress;
 mod owner;
 mod proxies;
@@ -8,12 +9,14 @@ mod services;
 mod wallet;
 mod web;
 
+pub use abuse::{
+    AbuseAction, AbusePattern, AbuseSettings, OwnPattern, OwnTrigger, SHIPPED_PATTERNS,
+};
 pub use egress::{EgressAgent, EgressMode, EgressSettings};
 pub use owner::{ApprovalSettings, EnvironmentSettings, StatusSettings, TelegramSettings};
 pub use proxies::ProxySettings;
 pub use security::{
-    AbuseAction, AbusePattern, AbuseSettings, AlertSettings, CanaryEntry, CanarySettings,
-    LeakSettings, OutputSettings, OwnPattern, OwnTrigger, RateSettings, SHIPPED_PATTERNS,
+    AlertSettings, CanaryEntry, CanarySettings, LeakSettings, OutputSettings, RateSettings,
     SecuritySettings, ToolResultSettings,
 };
 pub use services::{

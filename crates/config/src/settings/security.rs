@@ -1,5 +1,6 @@
 //! The guard: fences, limits, output checks, canaries, abuse patterns, leaks and alerts.
 
+use super::abuse::{AbuseSettings, abuse};
 use crate::reader::Reader;
 use crate::secret::Secret;
 use crate::values::ConfigError;
@@ -8,7 +9,7 @@ use std::time::Duration;
 use url::Url;
 
 /// The longest list of canaries or patterns that a configuration may hold.
-const MAX_ENTRIES: usize = 1000;
+pub(super) const MAX_ENTRIES: usize = 1000;
 
 /// `[security]`.
 #[derive(Clone, Debug)]
@@ -90,70 +91,6 @@ pub struct CanaryEntry {
     pub critical: bool,
 }
 
-/// What is done about abuse.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AbuseAction {
-    /// It is reported.
-    Warn,
-    /// The session has to pause.
-    Throttle,
-    /// The session is blocked.
-    Block,
-}
-
-/// Abuse patterns.
-#[derive(Clone, Debug)]
-pub struct AbuseSettings {
-    /// Whether they are looked for.
-    pub enabled: bool,
-    /// Which ones: shipped ones by id, and the owner's own.
-    pub patterns: Vec<AbusePattern>,
-    /// What is done, whatever a pattern says.
-    pub action: Option<AbuseAction>,
-    /// How long a blocked session stays blocked.
-    pub block_for: Duration,
-}
-
-/// The ids of the patterns that come with the program.
-pub const SHIPPED_PATTERNS: [&str; 3] = [
-    "repeated_injection_attempts",
-    "credential_probing",
-    "rapid_tool_exploitation",
-];
-
-/// One abuse pattern.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum AbusePattern {
-    /// A shipped one, by id.
-    Shipped(String),
-    /// The owner's own.
-    Own(OwnPattern),
-}
-
-/// An abuse pattern of the owner: so many events of a category, or with a text, within a time.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OwnPattern {
-    /// Its name in reports.
-    pub id: String,
-    /// What it looks for.
-    pub what: OwnTrigger,
-    /// How many.
-    pub count: u8,
-    /// Within this time.
-    pub window: Duration,
-    /// What is done.
-    pub action: AbuseAction,
-}
-
-/// What an owner's pattern looks for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum OwnTrigger {
-    /// A category of the detector.
-    Category(String),
-    /// Words, whatever their case.
-    Text(String),
-}
-
 /// What must not leave.
 #[derive(Clone, Debug)]
 pub struct LeakSettings {
@@ -214,26 +151,10 @@ pub(super) fn security(read: &Reader<'_>) -> Result<SecuritySettings, ConfigErro
             enabled: read.truth("security.canaryTokens.enabled")?,
             tokens: canaries(read)?,
         },
-        abuse: AbuseSettings {
-            enabled: read.truth("security.abuseDetection.enabled")?,
-            patterns: patterns(read)?,
-            action: match read.optional("security.abuseDetection.action") {
-                None => None,
-                Some(_) => Some(read.one_of("security.abuseDetection.action", &ACTIONS)?),
-            },
-            block_for: Duration::from_secs(
-                60 * read.number::<u64>("security.abuseDetection.blockMinutes", 1..=525_600)?,
-            ),
-        },
+        abuse: abuse(read)?,
         max_body_bytes: read.number("security.maxBodyBytes", 1024..=64_000_000)?,
     })
 }
-
-const ACTIONS: [(&str, AbuseAction); 3] = [
-    ("warn", AbuseAction::Warn),
-    ("throttle", AbuseAction::Throttle),
-    ("block", AbuseAction::Block),
-];
 
 fn threshold(read: &Reader<'_>) -> Result<Option<f32>, ConfigError> {
     const KEY: &str = "security.toolResultIsolation.riskScoreThreshold";
@@ -284,65 +205,6 @@ fn canaries(read: &Reader<'_>) -> Result<Vec<CanaryEntry>, ConfigError> {
     entries.into_iter().map(entry).collect()
 }
 
-fn patterns(read: &Reader<'_>) -> Result<Vec<AbusePattern>, ConfigError> {
-    const KEY: &str = "security.abuseDetection.patterns";
-    let bad = || {
-        let expected = "a list of pattern names, or of { id, category or text, count, \
-            windowSeconds, action }";
-        read.bad(KEY, expected.into())
-    };
-    let text = read.optional(KEY).unwrap_or_default();
-    if !text.starts_with('[') {
-        let names: Vec<String> = read.names(KEY)?;
-        return names
-            .into_iter()
-            .map(|name| shipped(name).ok_or_else(bad))
-            .collect();
-    }
-    let entries: Vec<serde_json::Value> = serde_json::from_str(text).map_err(|_| bad())?;
-    if entries.len() > MAX_ENTRIES {
-        return Err(bad());
-    }
-    let entry = |entry: serde_json::Value| match entry {
-        serde_json::Value::String(name) => shipped(name).ok_or_else(bad),
-        serde_json::Value::Object(fields) => own(&fields).map(AbusePattern::Own).ok_or_else(bad),
-        _ => Err(bad()),
-    };
-    entries.into_iter().map(entry).collect()
-}
-
-fn shipped(name: String) -> Option<AbusePattern> {
-    SHIPPED_PATTERNS
-        .contains(&name.as_str())
-        .then_some(AbusePattern::Shipped(name))
-}
-
-fn own(fields: &serde_json::Map<String, serde_json::Value>) -> Option<OwnPattern> {
-    let text = |name: &str| {
-        let text = fields.get(name)?.as_str()?;
-        (1..=200).contains(&text.len()).then(|| text.to_owned())
-    };
-    let number = |name: &str| fields.get(name)?.as_u64().filter(|number| *number > 0);
-    let what = match (text("category"), text("text")) {
-        (Some(category), None) => OwnTrigger::Category(category),
-        (None, Some(words)) => OwnTrigger::Text(words),
-        _ => return None,
-    };
-    let action = text("action")?;
-    let (_, action) = ACTIONS.into_iter().find(|(name, _)| *name == action)?;
-    let expected = 5;
-    (fields.len() == expected).then_some(())?;
-    Some(OwnPattern {
-        id: text("id")?,
-        what,
-        count: u8::try_from(number("count")?)
-            .ok()
-            .filter(|count| *count <= 32)?,
-        window: Duration::from_secs(number("windowSeconds")?.min(86_400)),
-        action,
-    })
-}
-
 pub(super) fn leaks(read: &Reader<'_>) -> Result<LeakSettings, ConfigError> {
     let files = |key| -> Result<Vec<PathBuf>, ConfigError> {
         Ok(read.names(key)?.into_iter().map(PathBuf::from).collect())
@@ -370,7 +232,7 @@ pub(super) fn alerts(read: &Reader<'_>) -> Result<AlertSettings, ConfigError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Settings, Values};
+    use crate::{AbuseAction, AbusePattern, OwnPattern, OwnTrigger, Settings, Values};
 
     fn settings(file: &str) -> Result<Settings, ConfigError> {
         Settings::from_values(&Values::read(Some(file), [])?)
