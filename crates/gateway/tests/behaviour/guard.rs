@@ -119,7 +119,7 @@ async fn a_tool_result_stands_behind_a_fence() {
         )
         .await;
     assert_eq!(bad.body["blocked"], true, "{}", bad.text);
-    let score = &bad.body["assessment"]["score"];
+    let score = bad.body["assessment"]["score"].as_f64().unwrap();
     assert!(
         bad.text.contains(&format!("(score: {score})")),
         "{}",
