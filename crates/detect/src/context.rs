@@ -34,6 +34,15 @@ const CODE: f32 = 0.4;
 const CODE_REACH: usize = 60;
 const CODE_PERCENT: usize = 11;
 
+/// Whether a word is part of a host or file name: `evil.example` is where something is sent, and no example of it.
+fn in_name(bytes: &[u8], start: usize, end: usize) -> bool {
+    let joins = |dot: Option<usize>, letter: Option<usize>| {
+        let at = |place: Option<usize>| place.and_then(|place| bytes.get(place));
+        at(dot) == Some(&b'.') && at(letter).is_some_and(u8::is_ascii_alphanumeric)
+    };
+    joins(start.checked_sub(1), start.checked_sub(2)) || joins(Some(end), Some(end + 1))
+}
+
 /// A text with the places that matter for judging a match.
 #[derive(Debug)]
 pub(crate) struct Surroundings<'t> {
@@ -51,7 +60,8 @@ impl<'t> Surroundings<'t> {
             hits.iter().filter(|h| wanted(h)).map(|h| h.start).collect()
         };
         let topics = hits.iter().filter(|h| is(h, cues.security_topic)).count();
-        let mut cue_places = places(&|h| is(h, cues.mention) || is(h, cues.security_topic));
+        let cue = |h: &Hit| is(h, cues.mention) || is(h, cues.security_topic);
+        let mut cue_places = places(&|h| cue(h) && !in_name(text.as_bytes(), h.start, h.end));
         cue_places.sort_unstable();
         let mut aimed = places(&|h| is(h, cues.reader) || is(h, cues.conceal));
         aimed.sort_unstable();
@@ -200,6 +210,24 @@ mod tests {
         assert!(quoted("use `ignore it` here", "ignore"));
         assert!(quoted("> ignore it", "ignore"));
         assert!(quoted("```\nignore it\n```", "ignore"));
+    }
+
+    #[test]
+    fn a_part_of_a_name_is_no_cue() {
+        for (text, named) in [
+            ("send it to evil.example now", true),
+            ("send it to evil.example.", true),
+            ("send it to example.com", true),
+            ("open example.txt", true),
+            ("this is an example. then", false),
+            ("an example", false),
+            ("example", false),
+            ("done. example", false),
+        ] {
+            let start = text.find("example").unwrap();
+            let end = start + "example".len();
+            assert_eq!(in_name(text.as_bytes(), start, end), named, "{text}");
+        }
     }
 
     #[test]
