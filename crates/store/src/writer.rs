@@ -1,10 +1,12 @@
 //! Group commit: one task owns the write connection; whoever waits when it turns around shares the next commit.
 //!
 //! No timer delays a lone writer, and no writer is told "done" before its commit returned. What [`Syncing`] says must be
-//! on the disk is there by then; the rest is with the operating system, which a killed program does not take with it. A batch fails as one,
-//! unless the fault lies in one record: then each gets a transaction of its own. What failed before the commit was
-//! sent is tried once more on a fresh connection; a commit whose answer was lost is reported as failed, never repeated.
-//! A batch of one statement, as most are, needs no BEGIN and COMMIT in SQLite: it is a transaction by itself.
+//! on the disk is there by then; the rest is with the operating system, which a killed program does not take with it.
+//!
+//! A batch fails as one, unless the fault lies in one record: then each gets a transaction of its own. What failed before
+//! the commit was sent is tried once more on a fresh connection; a commit whose answer was lost is reported as failed,
+//! never repeated. A batch of one statement, as most are, needs no BEGIN and COMMIT in SQLite: it is a transaction by
+//! itself.
 
 use crate::{
     StoreError,
