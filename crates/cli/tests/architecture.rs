@@ -238,6 +238,43 @@ fn unsafe_code_is_forbidden() {
     }
 }
 
+#[test]
+fn the_image_is_built_from_all_that_the_program_is_made_of() {
+    let root = crates().join("..").canonicalize().unwrap();
+    let read = |name: &str| std::fs::read_to_string(root.join("deploy").join(name)).unwrap();
+    let (image, context) = (read("Dockerfile"), read("Dockerfile.dockerignore"));
+    let copied: BTreeSet<&str> = image
+        .lines()
+        .filter_map(|line| line.strip_prefix("COPY "))
+        .filter(|line| !line.starts_with("--from"))
+        .flat_map(|line| line.split(' ').rev().skip(1))
+        .collect();
+    let admitted: BTreeSet<&str> = context
+        .lines()
+        .filter_map(|line| line.strip_prefix('!'))
+        .collect();
+    assert_eq!(copied, admitted, "what is copied is what the context holds");
+    let program = |file: &PathBuf| {
+        let parts: Vec<_> = file.strip_prefix(crates()).unwrap().iter().collect();
+        parts.get(1).is_some_and(|part| *part == "src") && !parts.iter().any(|p| *p == "tests")
+    };
+    for file in sources(&crates()).into_iter().filter(program) {
+        let text = std::fs::read_to_string(&file).unwrap();
+        for part in text.split("include_str!(\"").skip(1) {
+            let Some((name, _)) = part.split_once('"') else {
+                continue;
+            };
+            let place = file.parent().unwrap().join(name).canonicalize().unwrap();
+            let first = place.strip_prefix(&root).unwrap().iter().next().unwrap();
+            assert!(
+                copied.contains(first.to_str().unwrap()),
+                "{} includes {name}, which the image lacks",
+                file.display()
+            );
+        }
+    }
+}
+
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
