@@ -110,6 +110,10 @@ impl Writer {
                 self.commit(batch).await;
             }
         }
+        // Another program may have the file open; then closing brings nothing to the disk.
+        if self.syncing.due().is_some() {
+            drop(self.write(&[&Work::Probe]).await);
+        }
         if let Some(conn) = self.conn.take() {
             let _ = timeout(self.wait, conn.close()).await;
         }

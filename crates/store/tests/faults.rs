@@ -75,6 +75,23 @@ async fn a_lone_record_is_brought_to_the_disk_soon() {
 }
 
 #[tokio::test]
+async fn the_last_records_reach_the_disk_at_the_end_though_another_has_the_file_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let location = file_in(folder.path());
+    let store = Store::open(options(&location)).await.unwrap();
+    let other = Store::open(options(&location)).await.unwrap();
+    store.record_fetch(fetch("f", 1)).await.unwrap();
+    store.close().await;
+    let synced = column(&location, "SELECT CAST(count AS TEXT) FROM store_probe").await;
+    assert_eq!(
+        synced,
+        ["1"],
+        "closing folds nothing while another is there"
+    );
+    other.close().await;
+}
+
+#[tokio::test]
 async fn what_is_no_database_of_ours_is_refused_untouched() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("letter.txt");

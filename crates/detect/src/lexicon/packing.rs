@@ -7,7 +7,7 @@
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// What stands between words that are folded together. No word has it.
+/// What stands between words that are folded together. Were it in a word, each would be folded alone.
 const BETWEEN: &str = "|";
 
 /// One language's file.
